@@ -1,0 +1,147 @@
+package ptymgr
+
+import "bytes"
+
+// query is a request in the output that a terminal answers by writing to the pty.
+type query struct {
+	from, to int // in the scanned bytes
+	kind     queryKind
+}
+
+// queryKind tells the queries apart that the server can answer.
+type queryKind uint8
+
+const (
+	queryNone  queryKind = iota
+	queryOther           // what only a terminal can answer
+	queryDA1             // primary device attributes
+	queryDA2             // secondary device attributes
+	queryDSR5            // operating status
+)
+
+// query tells whether seq, which is in p, is a query. Beside those that xterm.js 6 answers, it counts those of xterm
+// (ctlseqs) and kitty that another terminal would.
+func (seq *sequence) query(p []byte) queryKind {
+	switch seq.state {
+	case ground:
+		if seq.control == decid {
+			return queryOther
+		}
+	case escape:
+		if seq.ident == 'Z' { // DECID
+			return queryOther
+		}
+	case csiEntry:
+		return seq.queryCSI(p)
+	case dcsString:
+		if seq.ident == '$'<<8|'q' || seq.ident == '+'<<8|'q' { // DECRQSS, XTGETTCAP
+			return queryOther
+		}
+	case oscString:
+		if number, text, _ := oscNumber(clean(p[seq.from:seq.to])); oscQuery(number, text) {
+			return queryOther
+		}
+	}
+	return queryNone
+}
+
+func (seq *sequence) queryCSI(p []byte) queryKind {
+	var first int32
+	switch seq.ident {
+	case 'm', 'H', 'K', 'J':
+		return queryNone
+	case 'c', '>'<<8 | 'c', 'n', 't':
+		first = firstParam(p[seq.from:seq.to])
+	}
+	switch seq.ident {
+	case 'c':
+		if first == 0 {
+			return queryDA1
+		}
+		return queryOther
+	case '>'<<8 | 'c':
+		if first == 0 {
+			return queryDA2
+		}
+		return queryOther
+	case 'n':
+		if first == 5 {
+			return queryDSR5
+		}
+		return queryOther
+	case 't':
+		switch first {
+		case 11, 13, 14, 15, 16, 18, 19, 20, 21:
+			return queryOther
+		}
+	case '?'<<8 | 'h':
+		// xterm.js says at once whether it has the focus.
+		var ps params
+		ps.parse(p[seq.from:seq.to])
+		for _, value := range ps.values[:ps.n] {
+			if value == focusMode {
+				return queryOther
+			}
+		}
+	case '='<<8 | 'c', // DA3
+		'?'<<8 | 'n',           // DECDSR
+		'$'<<8 | 'p',           // DECRQM
+		'?'<<16 | '$'<<8 | 'p', // DECRQM
+		'>'<<8 | 'q',           // XTVERSION
+		'?'<<8 | 'u',           // kitty's keyboard flags
+		'?'<<8 | 'm',           // XTQMODKEYS
+		'?'<<8 | 'S',           // XTSMGRAPHICS
+		'x',                    // DECREQTPARM
+		'*'<<8 | 'y',           // DECRQCRA
+		'$'<<8 | 'w',           // DECRQPSR
+		'$'<<8 | 'u',           // DECRQTSR
+		'&'<<8 | 'u',           // DECRQUPSS
+		'"'<<8 | 'v',           // DECRQDE
+		'\''<<8 | '|',          // DECRQLP
+		'#'<<8 | 'R',           // XTREPORTCOLORS
+		'#'<<8 | 'S',           // XTTITLEPOS
+		'#'<<8 | '|':           // XTREPORTSGR
+		return queryOther
+	}
+	return queryNone
+}
+
+// oscQuery tells whether an OSC asks for something: a color, font or pointer shape, the clipboard, or what is allowed.
+func oscQuery(number int, text []byte) bool {
+	switch number {
+	case 60, 61:
+		return true
+	case 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 50, 52:
+		for field := range bytes.SplitSeq(text, []byte{';'}) {
+			if bytes.HasPrefix(field, []byte{'?'}) || bytes.HasSuffix(field, []byte{'?'}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// answerable tells whether seq, of which p is only the start, may become a query.
+func (seq *sequence) answerable(p []byte) bool {
+	switch seq.state {
+	case ignoredString, dcsIgnore:
+		return false
+	case dcsString:
+		return seq.ident == '$'<<8|'q' || seq.ident == '+'<<8|'q'
+	case oscString:
+		number, text, open := oscNumber(clean(p[seq.from:]))
+		switch {
+		case open:
+			return true
+		case number == 52:
+			_, data, _ := bytes.Cut(text, []byte{';'})
+			return len(data) == 0 || data[0] == '?'
+		}
+		switch number {
+		case 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 50, 60, 61:
+			return true
+		}
+		return false
+	}
+	return true
+}

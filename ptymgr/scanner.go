@@ -1,0 +1,184 @@
+package ptymgr
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// maxHold is the longest escape sequence that is waited for, in bytes. A longer one is let go piece by piece, or
+// overwritten if a terminal could answer it.
+const maxHold = 4096
+
+// scanner follows one terminal's output and knows the state in which xterm.js 6 would be. The zero value is a terminal
+// that was just reset. It is a plain value: a copy goes on by itself.
+type scanner struct {
+	vector
+	long  parserState // of an over-long sequence that the last scan ended in; ground otherwise
+	blank bool        // that sequence is being overwritten
+}
+
+// findings are what a scan came across, valid until the next one.
+type findings struct {
+	queries []query // in ascending order
+}
+
+// scan takes in output from p, whose first byte has offset off in the log, and returns how much of it was taken: whole
+// characters and whole escape sequences. The rest is an unfinished sequence of at most maxHold bytes or an unfinished
+// character; the caller passes it again with more bytes after it.
+//
+// Of a sequence longer than maxHold that a terminal could answer, scan overwrites every byte in p: the first with CAN,
+// the others with NUL. A nil found says that p was scanned before: then queries are of no interest and p is only read.
+func (s *scanner) scan(p []byte, off int64, found *findings) int {
+	if found != nil {
+		found.queries = found.queries[:0]
+	} else if s.blank {
+		s.long, s.blank = ground, false // what is left of it in p is NUL by now
+	}
+	i := 0
+	if s.long != ground {
+		if i = s.skip(p); s.long != ground {
+			return i
+		}
+	}
+	next := landmarks{esc: -1, c2: -1, so: -1, si: -1}
+	for {
+		at := next.after(p, i)
+		if at == len(p) {
+			return len(p) - incompleteTail(p[i:])
+		}
+		switch p[at] {
+		case so:
+			s.shift(1)
+			i = at + 1
+		case si:
+			s.shift(0)
+			i = at + 1
+		default:
+			n := s.selectGraphics(p[at:])
+			if n == 0 {
+				n = s.sequence(p, at, off, found)
+			}
+			if n == 0 {
+				return at
+			}
+			i = at + n
+			if s.long != ground {
+				i += s.skip(p[i:])
+				if s.long != ground {
+					return i
+				}
+			}
+		}
+	}
+}
+
+// sequence takes in what starts at p[at] with ESC or with the first byte of a two-byte character, and returns its
+// length, or 0 if it is unfinished. Of an over-long sequence it takes the first maxHold bytes or a few less.
+func (s *scanner) sequence(p []byte, at int, off int64, found *findings) int {
+	window := p[at:min(len(p), at+maxHold+1)]
+	n, seq := parseSequence(window)
+	if n > 0 {
+		if seq.shifted {
+			s.shift(seq.shift)
+		}
+		if found != nil {
+			if kind := seq.query(window); kind != queryNone {
+				found.queries = append(found.queries, query{at, at + n, kind})
+			}
+		}
+		s.apply(window, &seq, off+int64(at))
+		return n
+	}
+	if len(window) <= maxHold {
+		return 0
+	}
+	window = window[:maxHold]
+	window = window[:maxHold-incompleteTail(window)]
+	_, seq = parseSequence(window)
+	s.long = seq.state
+	if found != nil && seq.answerable(window) {
+		s.blank = true
+		clear(window)
+		window[0] = can
+	}
+	return len(window)
+}
+
+// skip takes in what belongs to an over-long sequence and returns how much that is. It leaves s.long at ground when the
+// sequence has ended.
+func (s *scanner) skip(p []byte) int {
+	i := 0
+	for i < len(p) {
+		c, size := decode(p[i:])
+		if size == 0 {
+			break
+		}
+		if c == esc && s.blank && s.long.isString() {
+			if i+1 == len(p) {
+				break
+			}
+			if p[i+1] == '\\' {
+				c, size = st, 2
+			}
+		}
+		next := s.long.next(c)
+		if next == restart {
+			s.long, s.blank = ground, false
+			break
+		}
+		if s.blank {
+			clear(p[i : i+size])
+		}
+		i += size
+		s.long = next
+		if next == ground {
+			s.blank = false
+			break
+		}
+	}
+	return i
+}
+
+// landmarks are the places of the next bytes that are more than text. Each is looked for again only once it was passed.
+type landmarks struct{ esc, c2, so, si int }
+
+// after returns the first landmark of p from i on, or len(p).
+func (m *landmarks) after(p []byte, i int) int {
+	if m.esc < i {
+		m.esc = indexFrom(p, i, esc)
+	}
+	if m.c2 < i {
+		m.c2 = indexFrom(p, i, c1Lead)
+	}
+	if m.so < i {
+		m.so = indexFrom(p, i, so)
+	}
+	if m.si < i {
+		m.si = indexFrom(p, i, si)
+	}
+	return min(m.esc, m.c2, m.so, m.si)
+}
+
+func indexFrom(p []byte, i int, b byte) int {
+	if n := bytes.IndexByte(p[i:], b); n >= 0 {
+		return i + n
+	}
+	return len(p)
+}
+
+// incompleteTail returns how many bytes at the end of p, at most 3, are the start of a character.
+func incompleteTail(p []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		b := p[len(p)-n]
+		switch {
+		case b < utf8.RuneSelf:
+			return 0
+		case b >= 0xC0:
+			if utf8.FullRune(p[len(p)-n:]) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
