@@ -2,13 +2,28 @@ package ptymgr
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
-// DefaultMaxTerminals is how many live terminals a Manager allows when Config.MaxTerminals is zero (ADR-169).
-const DefaultMaxTerminals = 10
+const (
+	// DefaultMaxTerminals is how many live terminals a Manager allows when Config.MaxTerminals is zero (ADR-169).
+	DefaultMaxTerminals = 10
+
+	// keepExited is how many exited terminals stay readable; older ones are disposed of.
+	keepExited = 20
+
+	// disposeWithin bounds a disposal.
+	disposeWithin = 5 * time.Second
+)
 
 // ErrNotFound reports that no terminal has the given id.
 var ErrNotFound = errors.New("no such terminal")
@@ -26,40 +41,23 @@ func (e *LimitError) Error() string {
 // Config is what a Manager needs to know. The zero value works.
 type Config struct {
 	MaxTerminals int          // live terminals allowed; 0 means DefaultMaxTerminals
-	LogBytes     int          // output kept per terminal, in bytes; 0 means DefaultLogBytes
+	LogBytes     int          // output kept per terminal, in bytes, at least MinLogBytes; 0 means DefaultLogBytes
 	Shell        string       // path of the shell for new terminals; "" means the user's login shell
 	Dir          string       // directory where new shells start; "" means the home directory
 	Logger       *slog.Logger // never receives input or output; nil means slog.Default
 }
 
 // Manager owns the terminals of one server. All methods are safe for concurrent use.
-type Manager struct{}
+type Manager struct {
+	cfg      Config
+	counters counters
+	pruning  sync.WaitGroup
 
-// NewManager returns a Manager without terminals. The caller must Close it.
-func NewManager(cfg Config) *Manager { panic("ptymgr: not written yet") }
-
-// Create starts a process in a new pty. It returns a *LimitError when too many terminals are live, a *SpecError when
-// the spec cannot be run, and ErrClosed after Close. It blocks for the fork and exec, not for any output.
-func (m *Manager) Create(spec Spec) (*Terminal, error) { panic("ptymgr: not written yet") }
-
-// Get returns the terminal with this id, live or exited.
-func (m *Manager) Get(id string) (*Terminal, bool) { panic("ptymgr: not written yet") }
-
-// List returns all terminals, oldest first, exited ones included.
-func (m *Manager) List() []*Terminal { panic("ptymgr: not written yet") }
-
-// Limit returns the number of live terminals allowed.
-func (m *Manager) Limit() int { panic("ptymgr: not written yet") }
-
-// Dispose kills the terminal's whole process tree and forgets the terminal. It blocks until the tree is gone, at most
-// a few seconds. It returns ErrNotFound for an unknown id.
-func (m *Manager) Dispose(ctx context.Context, id string) error { panic("ptymgr: not written yet") }
-
-// Stats returns counters summed over all terminals since the Manager was made.
-func (m *Manager) Stats() Stats { panic("ptymgr: not written yet") }
-
-// Close disposes of all terminals at once and blocks until their processes are gone or ctx ends.
-func (m *Manager) Close(ctx context.Context) error { panic("ptymgr: not written yet") }
+	mu        sync.Mutex // guards what follows
+	terminals []*Terminal // oldest first
+	live      int         // running or being started
+	closed    bool
+}
 
 // Stats counts what happened in all terminals of a Manager since it was made.
 type Stats struct {
@@ -69,4 +67,209 @@ type Stats struct {
 	InputBytes  uint64 // bytes accepted for ptys
 	Resyncs     uint64 // viewers that were overtaken and restarted near the head
 	Pauses      uint64 // times that reading a pty was paused for its viewers
+}
+
+type counters struct{ output, input, resyncs, pauses atomic.Uint64 }
+
+// NewManager returns a Manager without terminals. The caller must Close it.
+func NewManager(cfg Config) *Manager {
+	if cfg.MaxTerminals == 0 {
+		cfg.MaxTerminals = DefaultMaxTerminals
+	}
+	if cfg.LogBytes == 0 {
+		cfg.LogBytes = DefaultLogBytes
+	}
+	cfg.LogBytes = max(cfg.LogBytes, MinLogBytes)
+	if cfg.Shell == "" {
+		cfg.Shell = loginShell()
+	}
+	if cfg.Dir == "" {
+		cfg.Dir = homeDir()
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.Default()
+	}
+	return &Manager{cfg: cfg}
+}
+
+func homeDir() string {
+	if dir, err := os.UserHomeDir(); err == nil && checkDir(dir) == nil {
+		return dir
+	}
+	return "/"
+}
+
+// Create starts a process in a new pty. It returns a *LimitError when too many terminals are live, a *SpecError when
+// the spec cannot be run, and ErrClosed after Close. It blocks for the fork and exec, not for any output.
+func (m *Manager) Create(spec Spec) (*Terminal, error) {
+	if spec.Shell == "" {
+		spec.Shell = m.cfg.Shell
+	}
+	if spec.Dir == "" {
+		spec.Dir = m.cfg.Dir
+	}
+	if spec.Size == (Size{}) {
+		spec.Size = defaultSize
+	}
+	id := newID()
+	cmd, err := spec.command(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.reserve(); err != nil {
+		return nil, err
+	}
+	t, err := start(id, cmd, spec.Size, m.cfg.LogBytes, spec.Name, &m.counters, m.exited)
+	if err != nil {
+		m.release()
+		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
+	}
+	m.mu.Lock()
+	m.terminals = append(m.terminals, t)
+	closed := m.closed
+	m.mu.Unlock()
+	t.run()
+	if closed { // while it started
+		_ = m.Dispose(context.Background(), id)
+		return nil, ErrClosed
+	}
+	m.cfg.Logger.Info("terminal started", "terminal", id, "pid", cmd.Process.Pid, "program", cmd.Path)
+	return t, nil
+}
+
+func (m *Manager) reserve() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return ErrClosed
+	}
+	if m.live >= m.cfg.MaxTerminals {
+		return &LimitError{m.cfg.MaxTerminals}
+	}
+	m.live++
+	return nil
+}
+
+func (m *Manager) release() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.live--
+}
+
+// newID returns 128 random bits as 22 URL-safe characters.
+func newID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails, see crypto/rand
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// exited is told of each terminal's exit. It disposes of the oldest exited terminals beyond keepExited.
+func (m *Manager) exited(t *Terminal) {
+	exit := t.Info().Exit
+	m.cfg.Logger.Info("terminal exited", "terminal", t.id, "code", exit.Code, "signal", exit.Signal)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.live--
+	var old []string
+	for _, t := range slices.Backward(m.terminals) {
+		if t.hasExited() {
+			old = append(old, t.id)
+		}
+	}
+	if len(old) <= keepExited || m.closed {
+		return
+	}
+	for _, id := range old[keepExited:] {
+		m.pruning.Go(func() { _ = m.Dispose(context.Background(), id) })
+	}
+}
+
+// Get returns the terminal with this id, live or exited.
+func (m *Manager) Get(id string) (*Terminal, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := m.index(id)
+	if i < 0 {
+		return nil, false
+	}
+	return m.terminals[i], true
+}
+
+func (m *Manager) index(id string) int {
+	return slices.IndexFunc(m.terminals, func(t *Terminal) bool { return t.id == id })
+}
+
+// List returns all terminals, oldest first, exited ones included.
+func (m *Manager) List() []*Terminal {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.terminals)
+}
+
+// Limit returns the number of live terminals allowed.
+func (m *Manager) Limit() int { return m.cfg.MaxTerminals }
+
+// Dir returns the absolute path of the directory where new shells start.
+func (m *Manager) Dir() string { return m.cfg.Dir }
+
+// Stats returns counters summed over all terminals since the Manager was made.
+func (m *Manager) Stats() Stats {
+	s := Stats{
+		OutputBytes: m.counters.output.Load(),
+		InputBytes:  m.counters.input.Load(),
+		Resyncs:     m.counters.resyncs.Load(),
+		Pauses:      m.counters.pauses.Load(),
+	}
+	for _, t := range m.List() {
+		if !t.hasExited() {
+			s.Live++
+		}
+		s.Viewers += t.viewers()
+	}
+	return s
+}
+
+// Dispose kills the terminal's whole process tree and forgets the terminal. It blocks until the tree is gone, at most
+// a few seconds. It returns ErrNotFound for an unknown id, and an error when something could not be killed.
+func (m *Manager) Dispose(ctx context.Context, id string) error {
+	m.mu.Lock()
+	i := m.index(id)
+	if i < 0 {
+		m.mu.Unlock()
+		return ErrNotFound
+	}
+	t := m.terminals[i]
+	m.terminals = slices.Delete(m.terminals, i, i+1)
+	m.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeWithin)
+	defer cancel()
+	err := t.dispose(ctx)
+	m.cfg.Logger.Info("terminal disposed of", "terminal", id)
+	return err
+}
+
+// Close disposes of all terminals at once and blocks until their processes are gone. It returns the errors of the
+// disposals, or ctx's.
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	terminals := slices.Clone(m.terminals)
+	m.mu.Unlock()
+	errs := make([]error, len(terminals))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var all sync.WaitGroup
+		for i, t := range terminals {
+			all.Go(func() { errs[i] = m.Dispose(ctx, t.id) })
+		}
+		all.Wait()
+		m.pruning.Wait()
+	}()
+	select {
+	case <-done:
+		return errors.Join(errs...)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

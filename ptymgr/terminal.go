@@ -1,36 +1,31 @@
 package ptymgr
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
-// Size is a terminal size in cells.
-type Size struct{ Cols, Rows int }
+const (
+	// drainQuiet and drainAtMost bound the reading that goes on after the process has exited: others may hold the pty
+	// open for ever.
+	drainQuiet  = 100 * time.Millisecond
+	drainAtMost = time.Second
+)
 
-// MaxCells bounds Cols and Rows; both start at 1.
-const MaxCells = 1000
+// ErrInputFull reports that the input queue cannot take the message; nothing of it was queued.
+var ErrInputFull = errors.New("input queue is full: the program does not read its input")
 
-// Spec says what to run in a new terminal. The zero value is the login shell at 80×24 in the Manager's directory.
-type Spec struct {
-	Shell   string            // path of a shell to run as a login shell; "" means the Manager's
-	Command string            // program to run in place of a shell, looked up in PATH
-	Args    []string          // arguments of Command
-	Env     map[string]string // added to the environment; TANDEM_* names are refused
-	Dir     string            // absolute path; "" means the Manager's directory
-	Size    Size              // zero means 80×24
-	Name    string            // title given by the person; sticks
-}
-
-// SpecError says which field of a Spec cannot be used, and why.
-type SpecError struct {
-	Field string // "shell", "command", "env", "cwd", "size" or "name"
-	Err   error
-}
-
-func (e *SpecError) Error() string { return fmt.Sprintf("%s: %v", e.Field, e.Err) }
-func (e *SpecError) Unwrap() error { return e.Err }
+// ErrExited reports that the terminal's process has ended.
+var ErrExited = errors.New("terminal has exited")
 
 // Exit is how a terminal's process ended.
 type Exit struct {
@@ -38,47 +33,213 @@ type Exit struct {
 	Signal string // "SIGTERM" and the like; "" when the process exited by itself
 }
 
-// Info is a snapshot of a terminal for lists.
-type Info struct {
-	ID         string
-	Title      string // given by the person, else set by the program, else the foreground process
-	Dir        string // current directory: from OSC 7, else of the foreground process; "" if unknown
-	Size       Size
-	PID        int
-	Created    time.Time
-	Viewers    int
-	Foreground string // name of the foreground process; "" after exit
-	Busy       bool   // whether something other than the shell itself runs in the foreground
-	Exit       *Exit  // nil while the process runs
-}
-
-// ErrInputFull reports that the input queue cannot take the message; nothing of it was queued.
-var ErrInputFull = errors.New("input queue is full")
-
-// ErrExited reports that the terminal's process has ended.
-var ErrExited = errors.New("terminal has exited")
-
 // Terminal is one pty, the process tree in it, and the log of its output. It stays readable after the process exits,
 // until the Manager disposes of it. All methods are safe for concurrent use.
-type Terminal struct{}
+type Terminal struct {
+	id       string
+	created  time.Time
+	cmd      *exec.Cmd
+	tree     tree
+	ptmx     *os.File // non-blocking, so that Close ends Read and Write
+	log      *log
+	input    inputQueue
+	counters *counters
+
+	resized, nudged, dirty chan struct{} // one slot each; see sizer and titler
+	closing                chan struct{} // closed when the process has exited and its output is read
+	ended                  func(*Terminal)
+	done                   sync.WaitGroup // all goroutines of the terminal
+	lastInput              atomic.Int64   // nanoseconds after created
+
+	// Guarded by log.mu.
+	pacing   pacing
+	answerer *Viewer
+	order    int64 // numbers attachments and inputs
+	live     liveState
+	name     string // given by the person
+	shown    string // title without name, as told to viewers
+	dir      string // of the process that was last seen in the foreground
+	exit     *Exit  // set with the log's seal
+	disposed bool
+}
+
+// start starts cmd in a new pty. The caller must run the terminal; ended is called once, after the exit.
+func start(id string, cmd *exec.Cmd, size Size, logBytes int, name string, c *counters, ended func(*Terminal)) (*Terminal, error) {
+	ptmx, err := startPty(cmd, size)
+	if err != nil {
+		return nil, err
+	}
+	t := &Terminal{
+		id: id, created: time.Now(), cmd: cmd, tree: newTree(id, cmd.Process.Pid), ptmx: ptmx, log: newLog(logBytes, size),
+		input: newInputQueue(), counters: c, name: name, ended: ended, pacing: newPacing(),
+		resized: make(chan struct{}, 1), nudged: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
+		closing: make(chan struct{}), live: liveState{altSince: -1},
+	}
+	t.lastInput.Store(-int64(typingTime))
+	return t, nil
+}
+
+// run starts the terminal's goroutines. They end with the process.
+func (t *Terminal) run() {
+	exited := make(chan Exit, 1)
+	t.done.Go(func() { t.waiter(exited) })
+	t.done.Go(func() { t.reader(exited) })
+	t.done.Go(t.writer)
+	t.done.Go(t.sizer)
+	t.done.Go(t.titler)
+}
+
+// startPty starts cmd in a new session with a new pty of this size and returns the master.
+func startPty(cmd *exec.Cmd, size Size) (*os.File, error) {
+	blocking, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(size.Cols), Rows: uint16(size.Rows)})
+	if err != nil {
+		return nil, err
+	}
+	defer blocking.Close()
+	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return nil, fmt.Errorf("duplicating the pty: %w", err)
+	}
+	_ = unix.SetNonblock(fd, true) // fails only for a descriptor that is not open
+	return os.NewFile(uintptr(fd), blocking.Name()), nil
+}
 
 // ID returns the terminal's id: 22 URL-safe characters, never used again.
-func (t *Terminal) ID() string { panic("ptymgr: not written yet") }
-
-// Info returns a snapshot for lists. It reads /proc.
-func (t *Terminal) Info() Info { panic("ptymgr: not written yet") }
-
-// Input queues p for the process, whole or not at all. It never blocks. It returns ErrInputFull or ErrExited.
-func (t *Terminal) Input(p []byte) error { panic("ptymgr: not written yet") }
-
-// Rename sets the title for good; "" gives it back to the program.
-func (t *Terminal) Rename(title string) { panic("ptymgr: not written yet") }
-
-// Clear drops the scrollback before the current line for every viewer, also later ones.
-func (t *Terminal) Clear() { panic("ptymgr: not written yet") }
+func (t *Terminal) ID() string { return t.id }
 
 // Done is closed once the process has exited and all its output is in the log.
-func (t *Terminal) Done() <-chan struct{} { panic("ptymgr: not written yet") }
+func (t *Terminal) Done() <-chan struct{} { return t.closing }
 
-// Attach adds a viewer. The caller must Close it.
-func (t *Terminal) Attach(opts AttachOptions) *Viewer { panic("ptymgr: not written yet") }
+// waiter reaps the process. From its exit on nothing holds the reader back any more but a bounded drain.
+func (t *Terminal) waiter(exited chan<- Exit) {
+	_ = t.cmd.Wait() // how it ended is in ProcessState
+	t.tree.leaderEnded()
+	t.log.mu.Lock()
+	t.pacing.off = true
+	t.pacing.update(t.log.clean)
+	t.log.mu.Unlock()
+	exited <- exitOf(t.cmd.ProcessState)
+	_ = t.ptmx.SetReadDeadline(time.Now().Add(drainQuiet))
+}
+
+// reader appends the pty's output to the log until the process has exited and the drain is over, then ends the
+// terminal. It writes to no socket and waits for no viewer but in pace.
+func (t *Terminal) reader(exited <-chan Exit) {
+	var exit *Exit
+	var deadline time.Time
+	for {
+		n, err := t.ptmx.Read(t.log.space())
+		if n > 0 {
+			t.append(n)
+		}
+		if exit == nil {
+			select {
+			case e := <-exited:
+				exit, deadline = &e, time.Now().Add(drainAtMost)
+			default:
+			}
+		}
+		if exit != nil {
+			now := time.Now()
+			if err != nil || now.After(deadline) {
+				break
+			}
+			_ = t.ptmx.SetReadDeadline(now.Add(drainQuiet))
+			continue
+		}
+		if err != nil {
+			// The last process with the pty open is gone, or has closed it: only the exit is left to wait for.
+			e := <-exited
+			exit = &e
+			break
+		}
+		t.pace()
+	}
+	t.input.close()
+	_ = t.ptmx.Close()
+	t.log.mu.Lock()
+	t.exit = exit
+	t.log.seal()
+	t.log.mu.Unlock()
+	close(t.closing)
+	t.ended(t)
+}
+
+// append takes the n bytes just read into the log.
+func (t *Terminal) append(n int) {
+	l := t.log
+	used := l.scanned(n)
+	l.mu.Lock()
+	l.publish(used)
+	t.answer(l.found.queries)
+	t.live.update(&l.scan)
+	l.mu.Unlock()
+	t.counters.output.Add(uint64(n))
+	signal(t.dirty)
+}
+
+// Input queues p for the process, whole or not at all. It never blocks. It returns ErrInputFull or ErrExited.
+func (t *Terminal) Input(p []byte) error {
+	t.lastInput.Store(int64(time.Since(t.created)))
+	if err := t.input.push(p); err != nil {
+		return err
+	}
+	t.counters.input.Add(uint64(len(p)))
+	return nil
+}
+
+func (t *Terminal) sinceInput() time.Duration {
+	return time.Since(t.created) - time.Duration(t.lastInput.Load())
+}
+
+// writer drains the input queue into the pty. It alone waits for the process to read.
+func (t *Terminal) writer() {
+	var buf []byte
+	for {
+		if buf = t.input.swap(buf); buf == nil {
+			return
+		}
+		if _, err := t.ptmx.Write(buf); err != nil {
+			return // closed: the reader ends the terminal
+		}
+	}
+}
+
+// Clear drops the scrollback before the current line for every viewer, also later ones.
+func (t *Terminal) Clear() {
+	t.log.mu.Lock()
+	defer t.log.mu.Unlock()
+	if !t.disposed {
+		t.log.clear(t.live.altSince)
+	}
+}
+
+// control runs f with the descriptor of the pty master, which stays open meanwhile.
+func (t *Terminal) control(f func(fd uintptr)) error {
+	c, err := t.ptmx.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return c.Control(f)
+}
+
+// dispose kills the process tree, waits for the terminal's goroutines and ends its viewers.
+func (t *Terminal) dispose(ctx context.Context) error {
+	err := t.tree.kill(ctx)
+	select {
+	case <-t.closing:
+		t.done.Wait()
+	case <-ctx.Done():
+		// Something outlived KILL; without its pty the reader at least comes to an end.
+		_ = t.ptmx.Close()
+	}
+	l := t.log
+	l.mu.Lock()
+	t.disposed = true
+	l.free()
+	l.wakeAll()
+	l.mu.Unlock()
+	return err
+}

@@ -3,10 +3,15 @@ package ptymgr
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 )
 
 // ErrDisposed ends a viewer whose terminal was disposed of.
 var ErrDisposed = errors.New("terminal was disposed of")
+
+// ErrReadOnly reports input from a viewer that may not type.
+var ErrReadOnly = errors.New("this viewer may not type")
 
 // NoOffset as AttachOptions.Since asks for a replay.
 const NoOffset int64 = -1
@@ -17,9 +22,49 @@ type AttachOptions struct {
 	Writable bool  // whether the viewer may type
 }
 
-// Viewer is one cursor on a terminal's log with a say in size and pacing. Next belongs to one goroutine; the other
-// methods are safe for concurrent use.
-type Viewer struct{}
+// Viewer is one cursor on a terminal's log with a say in size and pacing. What it has not yet taken is the log from
+// the cursor on: there is no queue and no copy for it. Next belongs to one goroutine; the other methods are safe for
+// concurrent use.
+type Viewer struct {
+	t    *Terminal
+	wake chan struct{} // one slot
+
+	// Guarded by t.log.mu.
+	attached int64 // order of attachment
+	writable bool
+	visible  bool
+	typed    int64 // order of the last input; 0 before any
+	size     Size  // zero until said
+	closed   bool
+
+	// The cursor.
+	pos     int64    // next offset to take
+	sent    int64    // up to here the owner is done with what it took
+	pinned  *segment // being sent
+	scratch []byte   // masked copy of what is being sent
+	wakeAt  int64    // log end to be woken at, while parked
+	parked  bool
+
+	// Pacing.
+	acking   bool
+	acked    int64
+	paceBase int64 // see paced
+	progress time.Time
+	stalled  bool
+
+	// What the viewer has been told.
+	queue      []Event // to be told before anything else
+	toldSize   Size
+	toldFloor  int64
+	toldTitle  string
+	toldExit   bool
+	tenures    []tenure
+
+	// Gathering: see park.
+	gathering   bool // since gatherTimer was set
+	gathered    bool // long enough: send what there is
+	gatherTimer *time.Timer
+}
 
 // EventKind tells what an Event is.
 type EventKind uint8
@@ -29,7 +74,7 @@ const (
 	EventReady   EventKind = iota // first: Offset, Size
 	EventReset                    // Offset, Replay: clear everything; the log goes on at Offset
 	EventLive                     // Offset: replayed bytes that are not the log end here
-	EventOutput                   // Data
+	EventOutput                   // Offset, Data
 	EventResize                   // Size
 	EventCleared                  // Offset: scrollback before it is gone
 	EventTitle                    // Title
@@ -47,20 +92,175 @@ type Event struct {
 	Exit   Exit
 }
 
-// Next blocks until there is something to tell the viewer. It returns ErrDisposed, or ctx's error.
-func (v *Viewer) Next(ctx context.Context) (Event, error) { panic("ptymgr: not written yet") }
+// Attach adds a viewer, visible until it says otherwise. The caller must Close it.
+func (t *Terminal) Attach(opts AttachOptions) *Viewer {
+	l := t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.order++
+	v := &Viewer{
+		t: t, wake: make(chan struct{}, 1), attached: t.order, visible: true, writable: opts.Writable,
+		paceBase: l.clean, progress: time.Now(), toldFloor: l.floor, gatherTimer: time.NewTimer(gatherTime),
+	}
+	v.gatherTimer.Stop()
+	t.pacing.viewers[v] = struct{}{}
+	if opts.Since >= l.tail() && opts.Since <= l.clean {
+		v.restart(opts.Since)
+		v.toldSize, _ = l.sizeAt(v.pos, 0)
+		v.queue = append(v.queue, Event{Kind: EventReady, Offset: v.pos, Size: v.toldSize})
+	} else {
+		v.replay(EventReady, t.freshStart())
+	}
+	t.pacing.update(l.clean)
+	return v
+}
 
-// Input is Terminal.Input, typed by this viewer, which makes it the one that answers queries.
-func (v *Viewer) Input(p []byte) error { panic("ptymgr: not written yet") }
+// Close detaches the viewer and ends a blocked Next. It may be called more than once.
+func (v *Viewer) Close() {
+	l := v.t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if v.closed {
+		return
+	}
+	v.closed = true
+	delete(v.t.pacing.viewers, v)
+	v.changed()
+	l.wakeOne(v)
+}
 
-// Ack says that everything before offset was rendered. It returns an error, and changes nothing, if that was not sent.
-func (v *Viewer) Ack(offset int64) error { panic("ptymgr: not written yet") }
+// changed recomputes everything that depends on which viewers there are and what they show. log.mu is held.
+func (v *Viewer) changed() {
+	t := v.t
+	t.pacing.update(t.log.clean)
+	t.appointAnswerer()
+	t.fit()
+}
+
+// Input is Terminal.Input, typed by this viewer, which makes it the one that answers queries. It returns ErrReadOnly
+// for a viewer that may not type.
+func (v *Viewer) Input(p []byte) error {
+	t := v.t
+	t.log.mu.Lock()
+	if !v.writable {
+		t.log.mu.Unlock()
+		return ErrReadOnly
+	}
+	t.order++
+	v.typed = t.order
+	if t.answerer != v {
+		t.appointAnswerer()
+	}
+	t.log.mu.Unlock()
+	return t.Input(p)
+}
+
+// Ack says that everything before offset was rendered; the first one turns pacing by acks on. An offset at or below
+// the last one is ignored. It returns an error, and changes nothing, for an offset that was not sent yet.
+func (v *Viewer) Ack(offset int64) error {
+	l := v.t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if offset < 0 || offset > v.pos {
+		return fmt.Errorf("cannot ack offset %d: sent so far is %d", offset, v.pos)
+	}
+	if v.acking && offset <= v.acked {
+		return nil
+	}
+	v.acking, v.stalled = true, false
+	v.acked = max(v.acked, offset)
+	v.progress = time.Now()
+	v.t.pacing.update(l.clean)
+	l.wakeOne(v)
+	return nil
+}
 
 // Resize says what size this viewer has room for. It returns an error outside 1..MaxCells.
-func (v *Viewer) Resize(size Size) error { panic("ptymgr: not written yet") }
+func (v *Viewer) Resize(size Size) error {
+	if err := size.check(); err != nil {
+		return err
+	}
+	v.t.log.mu.Lock()
+	defer v.t.log.mu.Unlock()
+	v.size = size
+	v.changed()
+	return nil
+}
 
 // SetVisible says whether the viewer shows the terminal now; hidden viewers neither pace nor count for the size.
-func (v *Viewer) SetVisible(visible bool) { panic("ptymgr: not written yet") }
+func (v *Viewer) SetVisible(visible bool) {
+	v.t.log.mu.Lock()
+	defer v.t.log.mu.Unlock()
+	v.visible = visible
+	v.changed()
+}
 
-// Close detaches the viewer.
-func (v *Viewer) Close() { panic("ptymgr: not written yet") }
+// Clear is Terminal.Clear. A viewer that may not type may not clear either: it returns ErrReadOnly.
+func (v *Viewer) Clear() error {
+	v.t.log.mu.Lock()
+	writable := v.writable
+	v.t.log.mu.Unlock()
+	if !writable {
+		return ErrReadOnly
+	}
+	v.t.Clear()
+	return nil
+}
+
+// Next blocks until there is something to tell the viewer. Calling it says that what it returned before was sent. It
+// returns ErrDisposed after disposal, context.Canceled after Close, or ctx's error.
+func (v *Viewer) Next(ctx context.Context) (Event, error) {
+	l := v.t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v.release()
+	for {
+		if v.t.disposed {
+			return Event{}, ErrDisposed
+		}
+		if v.closed {
+			return Event{}, context.Canceled
+		}
+		if ev, ok := v.news(); ok {
+			return ev, nil
+		}
+		end, gather := v.available()
+		if end > v.pos && !gather {
+			return Event{Kind: EventOutput, Offset: v.pos, Data: v.take(end)}, nil
+		}
+		if err := v.park(ctx, gather); err != nil {
+			return Event{}, err
+		}
+	}
+}
+
+// news returns what is to be told before more output, if anything.
+func (v *Viewer) news() (Event, bool) {
+	l := v.t.log
+	if len(v.queue) == 0 && v.pos < l.segs[0].start {
+		v.t.counters.resyncs.Add(1)
+		v.replay(EventResize, v.t.restartAt())
+	}
+	if len(v.queue) > 0 {
+		ev := v.queue[0]
+		v.queue = append(v.queue[:0], v.queue[1:]...)
+		return ev, true
+	}
+	if size, _ := l.sizeAt(v.pos, 0); size != v.toldSize {
+		v.toldSize = size
+		return Event{Kind: EventResize, Size: size}, true
+	}
+	if v.toldFloor != l.floor && v.pos >= l.floor {
+		v.toldFloor = l.floor
+		return Event{Kind: EventCleared, Offset: l.floor}, true
+	}
+	if title := v.t.title(); title != v.toldTitle {
+		v.toldTitle = title
+		return Event{Kind: EventTitle, Title: title}, true
+	}
+	if l.sealed && v.pos == l.clean && v.t.exit != nil && !v.toldExit {
+		v.toldExit = true
+		return Event{Kind: EventExit, Exit: *v.t.exit}, true
+	}
+	return Event{}, false
+}

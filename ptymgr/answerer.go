@@ -1,0 +1,69 @@
+package ptymgr
+
+import "math"
+
+// tenure is a stretch of the log whose queries a viewer answers: those in it are sent to that viewer as they are, and
+// masked for everybody else.
+type tenure struct{ from, to int64 }
+
+// appointAnswerer makes the visible, writable viewer that typed last the one that answers queries from the end of the
+// log on; before anybody typed, the one that first said its size, which only terminals do. log.mu is held.
+func (t *Terminal) appointAnswerer() {
+	var best *Viewer
+	for v := range t.pacing.viewers {
+		if v.visible && v.writable && (v.typed > 0 || v.size.Cols > 0) && (best == nil || v.answersBefore(best)) {
+			best = v
+		}
+	}
+	if best == t.answerer {
+		return
+	}
+	if old := t.answerer; old != nil {
+		old.tenures[len(old.tenures)-1].to = t.log.clean
+	}
+	if best != nil {
+		best.tenures = append(best.tenures, tenure{t.log.clean, math.MaxInt64})
+	}
+	t.answerer = best
+}
+
+func (v *Viewer) answersBefore(other *Viewer) bool {
+	if v.typed != other.typed {
+		return v.typed > other.typed
+	}
+	return v.attached < other.attached
+}
+
+// unmasked reports whether v answers queries at offset, and where that changes next, or end.
+func (v *Viewer) unmasked(offset, end int64) (bool, int64) {
+	for len(v.tenures) > 0 && v.tenures[0].to <= offset {
+		v.tenures = append(v.tenures[:0], v.tenures[1:]...)
+	}
+	switch {
+	case len(v.tenures) == 0:
+		return false, end
+	case v.tenures[0].from > offset:
+		return false, min(end, v.tenures[0].from)
+	default:
+		return true, min(end, v.tenures[0].to)
+	}
+}
+
+// serverAnswers are what the server itself answers while no viewer does: what xterm.js would say.
+var serverAnswers = map[queryKind]string{
+	queryDA1:  "\x1b[?1;2c",
+	queryDA2:  "\x1b[>0;276;0c",
+	queryDSR5: "\x1b[0n",
+}
+
+// answer answers the queries that were just found, when nobody else will. log.mu is held.
+func (t *Terminal) answer(queries []query) {
+	if t.answerer != nil {
+		return
+	}
+	for _, q := range queries {
+		if reply := serverAnswers[q.kind]; reply != "" {
+			t.input.push([]byte(reply)) // a full queue means that nobody reads answers
+		}
+	}
+}

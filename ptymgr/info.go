@@ -1,0 +1,60 @@
+package ptymgr
+
+import (
+	"cmp"
+	"time"
+)
+
+// Info is a snapshot of a terminal for lists.
+type Info struct {
+	ID         string
+	Title      string // given by the person, else set by the program, else the foreground process
+	Dir        string // current directory: from OSC 7, else of the foreground process; "" if unknown
+	Size       Size
+	PID        int
+	Created    time.Time
+	Viewers    int
+	Foreground string // name of the foreground process; "" after exit
+	Busy       bool   // whether something other than the shell itself runs in the foreground
+	Exit       *Exit  // nil while the process runs
+}
+
+// Info returns a snapshot for lists. It reads /proc while the process runs.
+func (t *Terminal) Info() Info {
+	var foreground, dir string
+	var busy bool
+	if !t.hasExited() {
+		var pid int
+		foreground, pid, busy = t.foreground()
+		dir = workingDir(pid)
+	}
+	l := t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	info := Info{
+		ID: t.id, Title: t.title(), Dir: t.live.dir, Size: l.size(), PID: t.cmd.Process.Pid, Created: t.created,
+		Viewers: len(t.pacing.viewers), Foreground: foreground, Busy: busy, Exit: t.exit,
+	}
+	if info.Dir == "" {
+		info.Dir = cmp.Or(dir, t.dir)
+	}
+	if info.Title == "" {
+		info.Title = foreground
+	}
+	return info
+}
+
+func (t *Terminal) hasExited() bool {
+	select {
+	case <-t.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+func (t *Terminal) viewers() int {
+	t.log.mu.Lock()
+	defer t.log.mu.Unlock()
+	return len(t.pacing.viewers)
+}

@@ -1,0 +1,70 @@
+package ptymgr
+
+import "sync"
+
+// maxInput is how many bytes may wait for the pty, in bytes.
+const maxInput = 8 << 20
+
+// keepInput is the largest buffer that is kept for the next input, in bytes.
+const keepInput = 64 << 10
+
+// inputQueue holds what was typed until the pty takes it, whole messages in order. Those who type never wait for the
+// process to read: push never blocks.
+type inputQueue struct {
+	mu      sync.Mutex    // guards what follows
+	pending []byte        // queued, not yet taken by the writer
+	writing int           // bytes that the writer has taken and not yet written
+	closed  bool
+	ready   chan struct{} // one slot; wakes the writer
+}
+
+func newInputQueue() inputQueue { return inputQueue{ready: make(chan struct{}, 1)} }
+
+// push queues a copy of p, whole or not at all.
+func (q *inputQueue) push(p []byte) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return ErrExited
+	}
+	if len(q.pending)+q.writing+len(p) > maxInput {
+		return ErrInputFull
+	}
+	q.pending = append(q.pending, p...)
+	signal(q.ready)
+	return nil
+}
+
+// close refuses further input, drops what is queued, and ends drain.
+func (q *inputQueue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.pending = nil
+	signal(q.ready)
+}
+
+// swap returns what is queued and takes buf for what comes next. It blocks until there is something, and returns nil
+// once the queue is closed.
+func (q *inputQueue) swap(buf []byte) []byte {
+	if cap(buf) > keepInput {
+		buf = nil
+	}
+	for {
+		q.mu.Lock()
+		q.writing = 0
+		if q.closed {
+			q.mu.Unlock()
+			return nil
+		}
+		if len(q.pending) > 0 {
+			full := q.pending
+			q.pending = buf[:0]
+			q.writing = len(full)
+			q.mu.Unlock()
+			return full
+		}
+		q.mu.Unlock()
+		<-q.ready
+	}
+}

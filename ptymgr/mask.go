@@ -1,0 +1,60 @@
+package ptymgr
+
+import "math/bits"
+
+const (
+	can = 0x18 // aborts an escape sequence (ECMA-48 section 8.3.6, as every terminal reads it)
+	nul = 0x00 // ignored by terminals (ECMA-48 section 8.3.88)
+)
+
+// masks marks the queries of one segment, byte by byte. A masked query is as long as the original, so offsets stay
+// true: CAN for its first byte, NUL for the rest.
+type masks struct {
+	first, rest [segmentBytes/64 + 1]uint64
+}
+
+// mark records a query at data[from:to].
+func (m *masks) mark(from, to int) {
+	m.first[from/64] |= 1 << (from % 64)
+	for i := from + 1; i < to; i++ {
+		m.rest[i/64] |= 1 << (i % 64)
+	}
+}
+
+// any reports whether a query touches data[from:to].
+func (m *masks) any(from, to int) bool {
+	for w := from / 64; w <= (to-1)/64; w++ {
+		if (m.first[w]|m.rest[w])&span(w, from, to) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// apply masks p, a copy of the data at [from, from+len(p)).
+func (m *masks) apply(p []byte, from int) {
+	to := from + len(p)
+	for w := from / 64; w <= (to-1)/64; w++ {
+		within := span(w, from, to)
+		overwrite(p, m.first[w]&within, w*64-from, can)
+		overwrite(p, m.rest[w]&within, w*64-from, nul)
+	}
+}
+
+// span returns the bits of word w that lie in [from, to).
+func span(w, from, to int) uint64 {
+	word := ^uint64(0)
+	if from > w*64 {
+		word <<= from - w*64
+	}
+	if over := w*64 + 64 - to; over > 0 {
+		word &= ^uint64(0) >> over
+	}
+	return word
+}
+
+func overwrite(p []byte, word uint64, base int, b byte) {
+	for ; word != 0; word &= word - 1 {
+		p[base+bits.TrailingZeros64(word)] = b
+	}
+}

@@ -1,0 +1,55 @@
+package ptymgr
+
+// restartBytes is how far behind the head, in bytes, an overtaken viewer starts again: little enough that a slow one
+// is not overtaken over and over.
+const restartBytes = 256 << 10
+
+// replay starts the viewer afresh at a sane place at or after target: it is told of the place by first, EventReady or
+// EventResize, clears its screen, and is brought into the terminal's state there. log.mu is held.
+func (v *Viewer) replay(first EventKind, target int64) {
+	t, l := v.t, v.t.log
+	state, offset := l.stateAt(target)
+	v.restart(offset)
+	size, _ := l.sizeAt(offset, 0)
+	if first == EventReady || size != v.toldSize {
+		v.queue = append(v.queue, Event{Kind: first, Offset: offset, Size: size})
+	}
+	v.toldSize = size
+	v.toldFloor = l.floor
+	preamble := state.preamble(size)
+	v.queue = append(v.queue, Event{Kind: EventReset, Offset: offset, Replay: len(preamble) > 0})
+	if len(preamble) > 0 {
+		v.queue = append(v.queue,
+			Event{Kind: EventOutput, Offset: offset, Data: preamble},
+			Event{Kind: EventLive, Offset: offset})
+	}
+	if since := t.live.altSince; since >= 0 && since < offset {
+		// What the alternate screen shows was drawn before the replay: let the program draw it again.
+		t.nudge()
+	}
+}
+
+// stateAt returns a sane place for a replay, at or after target and before anything that is in the middle of a line or
+// sequence if possible, and the terminal's state there. log.mu is held.
+func (l *log) stateAt(target int64) (scanner, int64) {
+	seg := l.at(target)
+	if target == l.floor { // chosen to be sane
+		state := seg.state
+		n := state.scan(seg.data[:target-seg.start], seg.start, nil)
+		return state, seg.start + int64(n)
+	}
+	return seg.state.saneBoundary(seg.data[:seg.n], seg.start, target)
+}
+
+// freshStart returns the oldest offset from which a viewer can be sent everything without being overtaken at once:
+// twice what may be in flight lies between it and the tail. log.mu is held.
+func (t *Terminal) freshStart() int64 {
+	const margin = 2*highWater/(segmentBytes-minRead) + 1
+	l := t.log
+	unused := l.max - len(l.segs)
+	oldest := l.segs[min(max(margin-unused, 0), len(l.segs)-1)].start
+	return max(oldest, l.floor)
+}
+
+// restartAt returns where an overtaken viewer starts again. log.mu is held.
+func (t *Terminal) restartAt() int64 { return max(t.log.clean-restartBytes, t.log.tail()) }
