@@ -11,9 +11,9 @@ const keepInput = 64 << 10
 // inputQueue holds what was typed until the pty takes it, whole messages in order. Those who type never wait for the
 // process to read: push never blocks.
 type inputQueue struct {
-	mu      sync.Mutex    // guards what follows
-	pending []byte        // queued, not yet taken by the writer
-	writing int           // bytes that the writer has taken and not yet written
+	mu      sync.Mutex // guards what follows
+	pending []byte     // queued, not yet taken by the writer
+	writing int        // bytes that the writer has taken and not yet written
 	closed  bool
 	ready   chan struct{} // one slot; wakes the writer
 }

@@ -53,7 +53,7 @@ type Manager struct {
 	counters counters
 	pruning  sync.WaitGroup
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex  // guards what follows
 	terminals []*Terminal // oldest first
 	live      int         // running or being started
 	closed    bool

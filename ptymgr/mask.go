@@ -2,13 +2,8 @@ package ptymgr
 
 import "math/bits"
 
-const (
-	can = 0x18 // aborts an escape sequence (ECMA-48 section 8.3.6, as every terminal reads it)
-	nul = 0x00 // ignored by terminals (ECMA-48 section 8.3.88)
-)
-
 // masks marks the queries of one segment, byte by byte. A masked query is as long as the original, so offsets stay
-// true: CAN for its first byte, NUL for the rest.
+// true: CAN, which aborts any escape sequence, for its first byte, and NUL, which terminals ignore, for the rest.
 type masks struct {
 	first, rest [segmentBytes/64 + 1]uint64
 }
@@ -37,7 +32,7 @@ func (m *masks) apply(p []byte, from int) {
 	for w := from / 64; w <= (to-1)/64; w++ {
 		within := span(w, from, to)
 		overwrite(p, m.first[w]&within, w*64-from, can)
-		overwrite(p, m.rest[w]&within, w*64-from, nul)
+		overwrite(p, m.rest[w]&within, w*64-from, 0)
 	}
 }
 

@@ -53,12 +53,12 @@ type Viewer struct {
 	stalled  bool
 
 	// What the viewer has been told.
-	queue      []Event // to be told before anything else
-	toldSize   Size
-	toldFloor  int64
-	toldTitle  string
-	toldExit   bool
-	tenures    []tenure
+	queue     []Event // to be told before anything else
+	toldSize  Size
+	toldFloor int64
+	toldTitle string
+	toldExit  bool
+	tenures   []tenure
 
 	// Gathering: see park.
 	gathering   bool // since gatherTimer was set
