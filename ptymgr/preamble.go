@@ -6,7 +6,8 @@ import (
 )
 
 // preamble returns output that brings a terminal of this size, which was just reset, into the state v. The screen is
-// empty afterwards and the cursor at home. There is no query in it.
+// empty afterwards and the cursor at home. There is no query in it, and so no focus mode either: a terminal reports its
+// focus at once, to a program that may be gone by now.
 //
 // What xterm.js keeps through a reset (colors, the visible cursor, newline mode) is said even when it is as usual,
 // because the terminal may have shown something else before.
@@ -22,9 +23,18 @@ func (v *vector) preamble(size Size) []byte {
 		}
 	}
 	b = v.main.preamble(b, size)
-	if v.alt {
+	if !v.linkAlt {
+		b = v.appendLink(b)
+	}
+	if v.alt || v.linkAlt || v.alternate != (screenState{}) {
 		b = append(b, "\x1b[?1047h\x1b[H\x1b[2J"...)
 		b = v.alternate.preamble(b, size)
+		if v.linkAlt {
+			b = v.appendLink(b)
+		}
+		if !v.alt {
+			b = append(b, "\x1b[?1047l"...)
+		}
 	}
 	b = v.preambleSets(b)
 	b = v.preambleModes(b)
@@ -43,7 +53,9 @@ func (v *vector) preamble(size Size) []byte {
 func (screen *screenState) preamble(b []byte, size Size) []byte {
 	if screen.saved != (style{}) || screen.charset != 0 {
 		b = appendDesignation(b, 0, screen.charset)
-		b = screen.saved.append(b)
+		saved := screen.saved
+		saved.underline = 1 // any shape will do, if it is underlined at all
+		b = saved.append(b)
 		b = append(b, "\x1b7\x1b[m\x1b(B"...)
 	}
 	if screen.top != 0 || screen.bottom != 0 {
@@ -75,7 +87,7 @@ func (v *vector) preambleSets(b []byte) []byte {
 func (v *vector) preambleModes(b []byte) []byte {
 	for _, m := range privateModes {
 		changed := v.modes&m.bit != 0
-		if (changed || m.bit&keptByReset != 0) && m.bit != modeSync {
+		if (changed || m.bit&keptByReset != 0) && m.bit&(modeSync|modeFocus) == 0 {
 			b = append(b, "\x1b[?"...)
 			b = strconv.AppendInt(b, int64(m.number), 10)
 			b = append(b, switchFinal(changed != m.on))
@@ -101,13 +113,20 @@ func (v *vector) preambleModes(b []byte) []byte {
 	return b
 }
 
-func (v *vector) preambleStyle(b []byte) []byte {
-	if v.link != "" {
-		b = fmt.Appendf(b, "\x1b]8;%s\x1b\\", v.link)
+func (v *vector) appendLink(b []byte) []byte {
+	if v.link == "" {
+		return b
 	}
+	return fmt.Appendf(b, "\x1b]8;%s\x1b\\", v.link)
+}
+
+func (v *vector) preambleStyle(b []byte) []byte {
 	// A restored character set may have brought the saved style with it.
-	if v.style != (style{}) || v.screen().saved != (style{}) {
-		b = v.style.append(b)
+	if s := v.style; s != (style{}) || v.screen().saved != (style{}) {
+		if v.link != "" {
+			s.underline = max(s.underline, 1) // a link lends its own shape to an underline without one
+		}
+		b = s.append(b)
 	}
 	return b
 }
@@ -142,9 +161,11 @@ func (s style) append(b []byte) []byte {
 	}
 	b = s.fg.append(b, 30)
 	b = s.bg.append(b, 40)
-	if s.underlineColor == underlineReset {
+	switch {
+	case s.flags&(underlined|extended) == underlined: // then the underline has the color of the text
+	case s.underlineColor == underlineReset:
 		b = append(b, ";59"...)
-	} else {
+	default:
 		b = s.underlineColor.append(b, 50)
 	}
 	b = append(b, 'm')

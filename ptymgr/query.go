@@ -17,6 +17,7 @@ const (
 	queryDA1             // primary device attributes
 	queryDA2             // secondary device attributes
 	queryDSR5            // operating status
+	queryFocus           // focus mode is switched on, and xterm.js says at once whether it has the focus
 )
 
 // query tells whether seq, which is in p, is a query. Beside those that xterm.js 6 answers, it counts those of xterm
@@ -75,12 +76,11 @@ func (seq *sequence) queryCSI(p []byte) queryKind {
 			return queryOther
 		}
 	case '?'<<8 | 'h':
-		// xterm.js says at once whether it has the focus.
 		var ps params
 		ps.parse(p[seq.from:seq.to])
 		for _, value := range ps.values[:ps.n] {
 			if value == focusMode {
-				return queryOther
+				return queryFocus
 			}
 		}
 	case '='<<8 | 'c', // DA3

@@ -46,15 +46,17 @@ func (s *scanner) scan(p []byte, off int64, found *findings) int {
 		if at == len(p) {
 			return len(p) - incompleteTail(p[i:])
 		}
-		switch p[at] {
-		case so:
+		switch c := p[at]; {
+		case c == so:
 			s.shift(1)
 			i = at + 1
-		case si:
+		case c == si:
 			s.shift(0)
 			i = at + 1
+		case c == c1Lead && at+1 < len(p) && p[at+1] >= 0xA0:
+			i = at + 1 // a letter or sign
 		default:
-			n := s.selectGraphics(p[at:])
+			n := s.commonCSI(p[at:])
 			if n == 0 {
 				n = s.sequence(p, at, off, found)
 			}

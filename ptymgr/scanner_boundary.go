@@ -15,7 +15,7 @@ func (s *scanner) saneBoundary(p []byte, off, target int64) (scanner, int64) {
 	pos := at.scan(p[:wanted], off, nil)
 	fallback, fallbackPos := at, pos
 	haveFallback := pos == wanted && at.long == ground
-	if haveFallback && (pos > 0 && p[pos-1] == '\n' || pos == len(p)) {
+	if haveFallback && (off+int64(pos) == 0 || pos > 0 && p[pos-1] == '\n') {
 		return at, off + int64(pos)
 	}
 	for end := wanted; end < len(p) && !(haveFallback && end-wanted > newlineReach); {

@@ -8,10 +8,11 @@ type vector struct {
 
 	style   style
 	link    string // parameters and URI of the open hyperlink, as OSC 8 has them; "" without one
+	linkAlt bool   // it was opened on the alternate screen, with which xterm.js forgets where it leads
 	modes   modeSet
 	mouse   uint16  // the mouse protocol's mode: 9, 1000, 1002, 1003, or 0
 	coding  uint16  // the mouse encoding's mode: 1006, 1016, or 0
-	cursor  uint8   // DECSCUSR parameter, 0-6
+	cursor  uint8   // DECSCUSR parameter: 0, or 1-8, odd when blinking; 7 and 8 have no shape of their own
 	blink   uint8   // mode 12: 0 never touched, 'h' or 'l'
 	sets    [4]byte // final bytes that designated G0-G3; 0 is ASCII
 	gl      uint8   // which of them is in GL
@@ -197,9 +198,7 @@ func (v *vector) applyCSI(ident uint32, body []byte, at int64) {
 	case 'r':
 		v.setRegion(&ps)
 	case ' '<<8 | 'q':
-		if ps.values[0] <= 6 {
-			v.cursor = uint8(ps.values[0])
-		}
+		v.setCursor(ps.values[0])
 	case '"'<<8 | 'q': // DECSCA
 		switch ps.values[0] {
 		case 1:
@@ -208,6 +207,18 @@ func (v *vector) applyCSI(ident uint32, body []byte, at int64) {
 			v.style.flags &^= protected
 		}
 	}
+}
+
+// setCursor takes in DECSCUSR. xterm.js takes numbers beyond 6 to keep the shape and to blink when odd.
+func (v *vector) setCursor(p int32) {
+	if p <= 6 {
+		v.cursor = uint8(p)
+		return
+	}
+	if v.cursor == 0 {
+		v.cursor = 8
+	}
+	v.cursor = (v.cursor+1)/2*2 - uint8(p%2)
 }
 
 func (v *vector) setPrivate(mode int32, at int64) {
@@ -272,6 +283,9 @@ func (v *vector) setMode(bit modeSet, on bool) {
 func (v *vector) enterAlternate(at int64) {
 	if !v.alt {
 		v.alt, v.altStart = true, at
+		if v.linkAlt {
+			v.link, v.linkAlt = "", false
+		}
 	}
 }
 
@@ -348,7 +362,7 @@ func (v *vector) reset() {
 
 // softReset takes in DECSTR.
 func (v *vector) softReset() {
-	v.style, v.link = style{}, ""
+	v.style, v.link, v.linkAlt = style{}, "", false
 	v.modes &= keptBySoftReset
 	v.cursor = 0
 	v.sets, v.gl, v.charset = [4]byte{}, 0, 0

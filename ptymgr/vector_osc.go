@@ -138,11 +138,11 @@ func (v *vector) setLink(text []byte) {
 	case !found:
 		return
 	case len(uri) > 0:
-		v.link = string(text)
+		v.link, v.linkAlt = string(text), v.alt
 	case len(bytes.TrimSpace(parameters)) > 0:
 		return
 	default:
-		v.link = ""
+		v.link, v.linkAlt = "", false
 	}
 	v.updateExtended()
 }

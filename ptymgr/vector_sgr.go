@@ -45,49 +45,10 @@ func (s style) shape() uint8 {
 	switch {
 	case s.flags&underlined == 0:
 		return 0
-	case s.flags&extended == 0 || s.underline == 0:
+	case s.flags&extended == 0:
 		return 1
 	}
 	return s.underline
-}
-
-// selectGraphics takes in an SGR at the start of p, if it is a complete one without anything unusual in it, and returns its
-// length, else 0. It does what sequence does, several times faster; most of the sequences in real output are such.
-func (v *vector) selectGraphics(p []byte) int {
-	if len(p) < 3 || p[0] != esc || p[1] != '[' {
-		return 0
-	}
-	var values [16]int32
-	n, value := 0, int32(0)
-	for i := 2; i < len(p); i++ {
-		b := p[i]
-		if digit := b - '0'; digit <= 9 {
-			if value = value*10 + int32(digit); value > 0xFFFF {
-				return 0
-			}
-			continue
-		}
-		if n == len(values) {
-			return 0
-		}
-		values[n&15] = value
-		n, value = n+1, 0
-		switch b {
-		case ';':
-		case 'm':
-			if i > 64 {
-				return 0
-			}
-			v.applyValues(values[:n])
-			return i + 1
-		default:
-			return 0
-		}
-		if i > 64 {
-			return 0
-		}
-	}
-	return 0
 }
 
 // applyValues takes in SGR parameters that have no sub-parameters.
@@ -132,67 +93,62 @@ func (v *vector) applySGR(ps *params) {
 
 func (v *vector) applyAttribute(p int32) {
 	s := &v.style
-	switch {
-	case p == 0:
+	switch p {
+	case 0:
 		s.fg, s.bg, s.flags = 0, 0, 0
 		s.underline, s.underlineColor = 0, 0
 		v.updateExtended()
-	case p >= 30 && p <= 37:
+	case 1:
+		s.flags |= bold
+	case 2:
+		s.flags |= dim
+	case 3:
+		s.flags |= italic
+	case 4:
+		v.setUnderline(1)
+	case 5:
+		s.flags |= blinking
+	case 7:
+		s.flags |= inverse
+	case 8:
+		s.flags |= hidden
+	case 9:
+		s.flags |= struck
+	case 21:
+		v.setUnderline(2)
+	case 22:
+		s.flags &^= bold | dim
+	case 23:
+		s.flags &^= italic
+	case 24:
+		v.setUnderline(0)
+	case 25:
+		s.flags &^= blinking
+	case 27:
+		s.flags &^= inverse
+	case 28:
+		s.flags &^= hidden
+	case 29:
+		s.flags &^= struck
+	case 30, 31, 32, 33, 34, 35, 36, 37:
 		s.fg = colorBasic | color(p-30)
-	case p >= 40 && p <= 47:
+	case 39:
+		s.fg = 0
+	case 40, 41, 42, 43, 44, 45, 46, 47:
 		s.bg = colorBasic | color(p-40)
-	case p >= 90 && p <= 97:
-		s.fg = colorBasic | color(p-90+8)
-	case p >= 100 && p <= 107:
-		s.bg = colorBasic | color(p-100+8)
-	default:
-		switch p {
-		case 1:
-			s.flags |= bold
-		case 2:
-			s.flags |= dim
-		case 3:
-			s.flags |= italic
-		case 4:
-			v.setUnderline(1)
-		case 5:
-			s.flags |= blinking
-		case 7:
-			s.flags |= inverse
-		case 8:
-			s.flags |= hidden
-		case 9:
-			s.flags |= struck
-		case 21:
-			v.setUnderline(2)
-		case 22:
-			s.flags &^= bold | dim
-		case 23:
-			s.flags &^= italic
-		case 24:
-			v.setUnderline(0)
-		case 25:
-			s.flags &^= blinking
-		case 27:
-			s.flags &^= inverse
-		case 28:
-			s.flags &^= hidden
-		case 29:
-			s.flags &^= struck
-		case 39:
-			s.fg = 0
-		case 49:
-			s.bg = 0
-		case 53:
-			s.flags |= overlined
-		case 55:
-			s.flags &^= overlined
-		case 59:
-			s.underlineColor = underlineReset
-		}
-	}
-	if p == 59 {
+	case 49:
+		s.bg = 0
+	case 53:
+		s.flags |= overlined
+	case 55:
+		s.flags &^= overlined
+	case 59:
+		s.underlineColor = underlineReset
 		v.updateExtended()
+	case 90, 91, 92, 93, 94, 95, 96, 97:
+		s.fg = colorBasic | color(p-90+8)
+	case 100, 101, 102, 103, 104, 105, 106, 107:
+		s.bg = colorBasic | color(p-100+8)
 	}
 }
 
