@@ -40,16 +40,12 @@ func foregroundProcess(group, leader int) int {
 	if groupOf(leader) == group {
 		return leader
 	}
-	table, err := readProcesses()
-	if err != nil {
-		return 0
-	}
 	var oldest process
-	for _, s := range table {
+	_, _ = eachProcess(func(s stat) {
 		if s.group == group && s.alive() && (oldest.pid == 0 || s.start < oldest.start) {
 			oldest = s.process
 		}
-	}
+	})
 	return oldest.pid
 }
 
@@ -65,13 +61,11 @@ func groupOf(pid int) int {
 func hasChildIn(pid, group int) bool {
 	list, err := os.ReadFile(procPath(pid, "task/"+strconv.Itoa(pid)+"/children"))
 	if errors.Is(err, fs.ErrNotExist) { // the kernel was built without
-		table, _ := readProcesses()
-		for _, s := range table {
-			if s.parent == pid && s.group == group && s.alive() {
-				return true
-			}
-		}
-		return false
+		found := false
+		_, _ = eachProcess(func(s stat) {
+			found = found || s.parent == pid && s.group == group && s.alive()
+		})
+		return found
 	}
 	for field := range bytes.FieldsSeq(list) {
 		child, err := strconv.Atoi(string(field))

@@ -26,6 +26,10 @@ const (
 	maxKillPause = 32 * time.Millisecond
 )
 
+// emptyLooks is how often nothing may be found of a tree, while processes come and go too fast to see them all, until
+// it counts as ended.
+const emptyLooks = 4
+
 // process names one process for good: a pid alone may come to mean another.
 type process struct {
 	pid   int
@@ -37,6 +41,7 @@ type process struct {
 // started the leader has to reap it. The error says what could not be ended. It may be called more than once.
 func (t *tree) kill(ctx context.Context) error {
 	var left []process
+	empty := 0
 	for i, phase := range killPhases {
 		last := i == len(killPhases)-1
 		if ctx.Err() != nil && !last {
@@ -49,11 +54,14 @@ func (t *tree) kill(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("looking for the processes of terminal %s: %w", t.id, err)
 			}
-			if left = found.members; len(left) == 0 {
-				return nil
-			}
 			if last {
 				found.killGroups()
+			}
+			left = found.members
+			if len(left) > 0 {
+				empty = 0
+			} else if empty++; found.settled || empty == emptyLooks {
+				return nil
 			}
 			for _, p := range left {
 				if last || !told[p] {

@@ -42,13 +42,22 @@ const ticksPerSecond = 100
 
 // found is what one look at the process table showed of a tree.
 type found struct {
-	members []process
-	groups  map[int]process // groups that belong to the tree as a whole, each with a member
+	members []process    // alive
+	groups  map[int]bool // those in which nobody else lives
+	settled bool         // whether nothing began and ended meanwhile, so that members is all there is
 }
 
 // find looks for the living processes of the tree. The server and its ancestors are never among them.
 func (t *tree) find() (found, error) {
-	table, err := readProcesses()
+	table := map[int]stat{}
+	carries := map[int]bool{} // the terminal's id
+	settled, err := eachProcess(func(s stat) {
+		table[s.pid] = s
+		// What is older than the terminal does not carry its id, and need not be asked.
+		if s.start >= t.leader.start && hasVariable(s.pid, terminalVariable+"="+t.id) {
+			carries[s.pid] = true
+		}
+	})
 	if err != nil {
 		return found{}, err
 	}
@@ -69,7 +78,7 @@ func (t *tree) find() (found, error) {
 	}
 	for pid, s := range table {
 		children[s.parent] = append(children[s.parent], pid)
-		if t.owns(s, table) {
+		if s.process == t.leader || carries[pid] || t.inSession(s, table) {
 			add(pid)
 		}
 	}
@@ -81,38 +90,27 @@ func (t *tree) find() (found, error) {
 		}
 	}
 
-	f := found{groups: map[int]process{}}
-	foreign := map[int]bool{} // groups
+	f := found{groups: map[int]bool{}, settled: settled}
 	for pid, s := range table {
-		switch {
-		case !inTree[pid]:
-			foreign[s.group] = true
-		case s.alive():
+		if inTree[pid] && s.alive() {
 			f.members = append(f.members, s.process)
-			f.groups[s.group] = s.process
+			f.groups[s.group] = true
 		}
 	}
-	for group := range foreign {
-		delete(f.groups, group)
+	for pid, s := range table {
+		if !inTree[pid] && s.alive() || protected[pid] {
+			delete(f.groups, s.group)
+		}
 	}
 	slices.SortFunc(f.members, func(a, b process) int { return cmp.Compare(a.pid, b.pid) })
 	return f, nil
 }
 
-// owns reports whether the process belongs to the tree by itself, whatever its parent is.
-func (t *tree) owns(s stat, table map[int]stat) bool {
-	if s.process == t.leader {
-		return true
-	}
-	if s.start < t.leader.start {
-		return false // it is older than the terminal
-	}
-	// A session's number is not given away while the session has processes, so this is the leader's session if it
-	// began while the leader was there.
-	if s.session == t.leader.pid && (table[t.leader.pid].start == t.leader.start || s.start <= t.ended.Load()) {
-		return true
-	}
-	return hasVariable(s.pid, terminalVariable+"="+t.id)
+// inSession reports whether the process belongs to the session that the leader began. A session's number is not given
+// away while the session has processes, so it is that session if the process began while the leader was there.
+func (t *tree) inSession(s stat, table map[int]stat) bool {
+	return s.session == t.leader.pid && s.start >= t.leader.start &&
+		(table[t.leader.pid].process == t.leader || s.start <= t.ended.Load())
 }
 
 // hasVariable reports whether the process was started with this entry in its environment. Those of others, which
@@ -130,12 +128,12 @@ func hasVariable(pid int, entry string) bool {
 	return false
 }
 
-// killGroups sends SIGKILL to the groups that are wholly the tree's. A process cannot fork its way out of that, as it
-// can while it is looked for by pid.
+// killGroups sends SIGKILL to the groups that are the tree's alone. A process cannot fork its way out of that, as it
+// can while it is looked for by pid. Pids are given out in turn, so that of a group seen just now is not another's yet.
 func (f found) killGroups() {
-	for group, member := range f.groups {
-		if s, err := readStat(member.pid); err == nil && s.process == member && s.group == group && group > 1 {
-			_ = syscall.Kill(-group, syscall.SIGKILL) // what it did not reach is found again
+	for group := range f.groups {
+		if group > 1 {
+			_ = syscall.Kill(-group, syscall.SIGKILL) // what it does not reach is found again
 		}
 	}
 }
@@ -170,35 +168,34 @@ func (s stat) alive() bool {
 	return s.state != 'X' && (s.state != 'Z' || s.threads > 1)
 }
 
-// readProcesses returns the process table by pid. Processes that begin meanwhile are in it, unless they end meanwhile.
-func readProcesses() (map[int]stat, error) {
-	table := map[int]stat{}
-	// A process may fork and end between the listing and the reading, so list again until there is nothing new: what
-	// runs away from pid to pid is caught in one of the short later rounds.
+// eachProcess calls visit once for every process, as soon as it is read. It reports whether that was everything:
+// whether no process began and ended too fast to be read.
+func eachProcess(visit func(stat)) (settled bool, err error) {
+	seen := map[string]bool{}
+	// List again until there is nothing new, newest first: what runs away from pid to pid is caught in one of the
+	// short later rounds.
 	for range 16 {
 		names, err := readDirNames("/proc")
 		if err != nil {
-			return nil, err
+			return false, err
 		}
-		fresh := false
-		for _, name := range names {
+		settled = true
+		for _, name := range slices.Backward(names) {
 			pid, err := strconv.Atoi(name)
-			if err != nil {
+			if err != nil || seen[name] {
 				continue
 			}
-			if _, known := table[pid]; known {
-				continue
-			}
-			fresh = true
+			seen[name] = true
+			settled = false
 			if s, err := readStat(pid); err == nil {
-				table[pid] = s
+				visit(s)
 			}
 		}
-		if !fresh {
+		if settled {
 			break
 		}
 	}
-	return table, nil
+	return settled, nil
 }
 
 func readDirNames(path string) ([]string, error) {

@@ -20,13 +20,16 @@ func newTree(id string, leader int) tree { return tree{id, leader} }
 func (t *tree) leaderEnded() {}
 
 // found is what is left of a tree: its group, as a process of negative pid, which is how kill(2) names groups.
-type found struct{ members []process }
+type found struct {
+	members []process
+	settled bool // always
+}
 
 func (t *tree) find() (found, error) {
 	if err := syscall.Kill(-t.leader, 0); errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) {
-		return found{}, nil // macOS says EPERM of a group of zombies
+		return found{settled: true}, nil // macOS says EPERM of a group of zombies
 	}
-	return found{[]process{{pid: -t.leader}}}, nil
+	return found{[]process{{pid: -t.leader}}, true}, nil
 }
 
 func (f found) killGroups() {}
