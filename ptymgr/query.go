@@ -20,41 +20,26 @@ const (
 	queryFocus           // focus mode is switched on, and xterm.js says at once whether it has the focus
 )
 
-// query tells whether seq, which is in p, is a query. Beside those that xterm.js 6 answers, it counts those of xterm
-// (ctlseqs) and kitty that another terminal would.
-func (seq *sequence) query(p []byte) queryKind {
-	switch seq.state {
-	case ground:
-		if seq.control == decid {
-			return queryOther
-		}
-	case escape:
-		if seq.ident == 'Z' { // DECID
-			return queryOther
-		}
-	case csiEntry:
-		return seq.queryCSI(p)
-	case dcsString:
-		if seq.ident == '$'<<8|'q' || seq.ident == '+'<<8|'q' { // DECRQSS, XTGETTCAP
-			return queryOther
-		}
-	case oscString:
-		if number, text, _ := oscNumber(clean(p[seq.from:seq.to])); oscQuery(number, text) {
-			return queryOther
-		}
+// Beside what xterm.js 6 answers, these functions count what xterm (ctlseqs) and kitty would.
+
+func queryEscape(ident uint32) queryKind {
+	if ident == 'Z' { // DECID
+		return queryOther
 	}
 	return queryNone
 }
 
-func (seq *sequence) queryCSI(p []byte) queryKind {
-	var first int32
-	switch seq.ident {
-	case 'm', 'H', 'K', 'J':
-		return queryNone
-	case 'c', '>'<<8 | 'c', 'n', 't':
-		first = firstParam(p[seq.from:seq.to])
+func queryDCS(ident uint32) queryKind {
+	switch ident {
+	case '$'<<8 | 'q', '+'<<8 | 'q': // DECRQSS, XTGETTCAP
+		return queryOther
 	}
-	switch seq.ident {
+	return queryNone
+}
+
+func queryCSI(ident uint32, ps *params) queryKind {
+	first := ps.values[0]
+	switch ident {
 	case 'c':
 		if first == 0 {
 			return queryDA1
@@ -76,8 +61,6 @@ func (seq *sequence) queryCSI(p []byte) queryKind {
 			return queryOther
 		}
 	case '?'<<8 | 'h':
-		var ps params
-		ps.parse(p[seq.from:seq.to])
 		for _, value := range ps.values[:ps.n] {
 			if value == focusMode {
 				return queryFocus
@@ -106,19 +89,19 @@ func (seq *sequence) queryCSI(p []byte) queryKind {
 	return queryNone
 }
 
-// oscQuery tells whether an OSC asks for something: a color, font or pointer shape, the clipboard, or what is allowed.
-func oscQuery(number int, text []byte) bool {
+// queryOSC looks for a question about a color, font or pointer shape, the clipboard, or what is allowed.
+func queryOSC(number int, text []byte) queryKind {
 	switch number {
 	case 60, 61:
-		return true
+		return queryOther
 	case 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 50, 52:
 		for field := range bytes.SplitSeq(text, []byte{';'}) {
 			if bytes.HasPrefix(field, []byte{'?'}) || bytes.HasSuffix(field, []byte{'?'}) {
-				return true
+				return queryOther
 			}
 		}
 	}
-	return false
+	return queryNone
 }
 
 // answerable tells whether seq, of which p is only the start, may become a query.
@@ -127,7 +110,7 @@ func (seq *sequence) answerable(p []byte) bool {
 	case ignoredString, dcsIgnore:
 		return false
 	case dcsString:
-		return seq.ident == '$'<<8|'q' || seq.ident == '+'<<8|'q'
+		return queryDCS(seq.ident) != queryNone
 	case oscString:
 		number, text, open := oscNumber(clean(p[seq.from:]))
 		switch {

@@ -40,7 +40,7 @@ func (s *scanner) scan(p []byte, off int64, found *findings) int {
 			return i
 		}
 	}
-	next := landmarks{esc: -1, c2: -1, so: -1, si: -1}
+	next := landmarks{-1, -1, -1, -1, -1}
 	for {
 		at := next.after(p, i)
 		if at == len(p) {
@@ -83,12 +83,9 @@ func (s *scanner) sequence(p []byte, at int, off int64, found *findings) int {
 		if seq.shifted {
 			s.shift(seq.shift)
 		}
-		if found != nil {
-			if kind := seq.query(window); kind != queryNone {
-				found.queries = append(found.queries, query{at, at + n, kind})
-			}
+		if kind := s.perform(&seq, window[seq.from:seq.to], off+int64(at)); kind != queryNone && found != nil {
+			found.queries = append(found.queries, query{at, at + n, kind})
 		}
-		s.apply(window, &seq, off+int64(at))
 		return n
 	}
 	if len(window) <= maxHold {
@@ -104,6 +101,31 @@ func (s *scanner) sequence(p []byte, at int, off int64, found *findings) int {
 		window[0] = can
 	}
 	return len(window)
+}
+
+// perform changes the state as a complete sequence with these parameters or this string says, which starts at offset
+// at, and tells what kind of query it is.
+func (s *scanner) perform(seq *sequence, body []byte, at int64) queryKind {
+	switch seq.state {
+	case escape:
+		s.applyEscape(seq.ident)
+		return queryEscape(seq.ident)
+	case csiEntry:
+		var ps params
+		ps.parse(body)
+		s.applyCSI(seq.ident, &ps, at)
+		return queryCSI(seq.ident, &ps)
+	case dcsString:
+		return queryDCS(seq.ident)
+	case oscString:
+		number, text, _ := oscNumber(clean(body))
+		s.applyOSC(number, text)
+		return queryOSC(number, text)
+	}
+	if seq.control == decid {
+		return queryOther
+	}
+	return queryNone
 }
 
 // skip takes in what belongs to an over-long sequence and returns how much that is. It leaves s.long at ground when the
@@ -142,13 +164,23 @@ func (s *scanner) skip(p []byte) int {
 }
 
 // landmarks are the places of the next bytes that are more than text. Each is looked for again only once it was passed.
-type landmarks struct{ esc, c2, so, si int }
+type landmarks struct {
+	esc, c2, so, si int
+	rare            int // the first of the last three
+}
 
 // after returns the first landmark of p from i on, or len(p).
 func (m *landmarks) after(p []byte, i int) int {
 	if m.esc < i {
 		m.esc = indexFrom(p, i, esc)
 	}
+	if m.rare < i {
+		m.lookForRare(p, i)
+	}
+	return min(m.esc, m.rare)
+}
+
+func (m *landmarks) lookForRare(p []byte, i int) {
 	if m.c2 < i {
 		m.c2 = indexFrom(p, i, c1Lead)
 	}
@@ -158,7 +190,7 @@ func (m *landmarks) after(p []byte, i int) int {
 	if m.si < i {
 		m.si = indexFrom(p, i, si)
 	}
-	return min(m.esc, m.c2, m.so, m.si)
+	m.rare = min(m.c2, m.so, m.si)
 }
 
 func indexFrom(p []byte, i int, b byte) int {

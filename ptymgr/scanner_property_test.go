@@ -152,10 +152,8 @@ func FuzzScanner(f *testing.F) {
 			var fresh scanner
 			var found findings
 			fresh.scan(preamble, 0, &found)
-			for _, q := range found.queries {
-				if text := string(preamble[q.from:q.to]); text != "\x1b[?1004h" {
-					t.Fatalf("query %q in the preamble", text)
-				}
+			if len(found.queries) > 0 {
+				t.Fatalf("a query is in the preamble %q", preamble)
 			}
 		}
 	})

@@ -107,19 +107,6 @@ func (v *vector) screen() *screenState {
 	return &v.main
 }
 
-// apply takes in a complete sequence in p, which starts at offset at.
-func (v *vector) apply(p []byte, seq *sequence, at int64) {
-	switch seq.state {
-	case escape:
-		v.applyEscape(seq.ident)
-	case csiEntry:
-		v.applyCSI(seq.ident, p[seq.from:seq.to], at)
-	case oscString:
-		number, text, _ := oscNumber(clean(p[seq.from:seq.to]))
-		v.applyOSC(number, text)
-	}
-}
-
 func (v *vector) applyEscape(ident uint32) {
 	switch ident {
 	case '7':
@@ -158,26 +145,16 @@ func (v *vector) applyEscape(ident uint32) {
 	}
 }
 
-func (v *vector) applyCSI(ident uint32, body []byte, at int64) {
+func (v *vector) applyCSI(ident uint32, ps *params, at int64) {
 	switch ident {
-	case 'm', 'h', 'l', '?'<<8 | 'h', '?'<<8 | 'l', 'r', ' '<<8 | 'q', '"'<<8 | 'q':
 	case 's':
 		v.save()
-		return
 	case 'u':
 		v.restore()
-		return
 	case '!'<<8 | 'p':
 		v.softReset()
-		return
-	default:
-		return
-	}
-	var ps params
-	ps.parse(body)
-	switch ident {
 	case 'm':
-		v.applySGR(&ps)
+		v.applySGR(ps)
 	case 'h', 'l':
 		for _, mode := range ps.values[:ps.n] {
 			switch mode {
@@ -196,7 +173,7 @@ func (v *vector) applyCSI(ident uint32, body []byte, at int64) {
 			v.resetPrivate(mode)
 		}
 	case 'r':
-		v.setRegion(&ps)
+		v.setRegion(ps)
 	case ' '<<8 | 'q':
 		v.setCursor(ps.values[0])
 	case '"'<<8 | 'q': // DECSCA

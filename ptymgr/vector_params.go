@@ -59,10 +59,3 @@ func (ps *params) sub(i int) []int32 {
 	}
 	return ps.subs[from:ps.ends[i]]
 }
-
-// firstParam returns the first parameter of a sequence whose introducer and final byte are around body.
-func firstParam(body []byte) int32 {
-	var ps params
-	ps.parse(body)
-	return ps.values[0]
-}

@@ -1,0 +1,521 @@
+package ptymgr
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// manager returns a Manager whose terminals are gone when the test ends.
+func manager(t testing.TB, cfg Config) *Manager {
+	t.Helper()
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	m := NewManager(cfg)
+	t.Cleanup(func() {
+		if err := m.Close(context.Background()); err != nil {
+			t.Errorf("closing the manager: %v", err)
+		}
+	})
+	return m
+}
+
+// sh is a spec that runs a script.
+func sh(script string) Spec { return Spec{Command: "/bin/sh", Args: []string{"-c", script}} }
+
+// bash is a spec for an interactive shell without anybody's start-up files.
+func bash() Spec {
+	return Spec{Command: "bash", Args: []string{"--norc", "--noprofile"}, Env: map[string]string{"PS1": "$ "}}
+}
+
+func create(t testing.TB, m *Manager, spec Spec) *Terminal {
+	t.Helper()
+	term, err := m.Create(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
+}
+
+// person is an acking viewer of a terminal with a screen to read.
+type person struct {
+	screen
+	*Viewer
+}
+
+func attach(t testing.TB, term *Terminal) *person {
+	p := &person{Viewer: term.Attach(AttachOptions{Since: NoOffset, Writable: true})}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// see waits until text was printed since the last call.
+func (p *person) see(t testing.TB, text string) {
+	t.Helper()
+	p.until(t, p.Viewer, fmt.Sprintf("%q", text), func() bool { return bytes.Contains(p.log, []byte(text)) })
+	p.log = p.log[bytes.Index(p.log, []byte(text))+len(text):]
+}
+
+func (p *person) types(t testing.TB, text string) {
+	t.Helper()
+	if err := p.Input([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended waits for the exit.
+func (p *person) ended(t testing.TB) Exit {
+	t.Helper()
+	p.until(t, p.Viewer, "the exit", func() bool { return p.count(EventExit) == 1 })
+	return p.events[len(p.events)-1].Exit
+}
+
+func TestShellTakesInputAndExits(t *testing.T) {
+	m := manager(t, Config{Shell: "/bin/bash", Dir: t.TempDir()})
+	term := create(t, m, Spec{Env: map[string]string{"HOME": t.TempDir(), "GREETING": "hello"}})
+	p := attach(t, term)
+	p.types(t, "echo $GREETING-$TERM-$COLORTERM-$TERM_PROGRAM-$0-$TANDEM_TERMINAL; stty size; exit 3\n")
+	p.see(t, "hello-xterm-256color-truecolor-tandem--bash-"+term.ID())
+	p.see(t, "24 80")
+	if exit := p.ended(t); exit != (Exit{Code: 3}) {
+		t.Fatalf("exit %v", exit)
+	}
+	info := term.Info()
+	if info.Exit == nil || info.Exit.Code != 3 || len(term.ID()) != 22 || !errors.Is(p.Input([]byte("x")), ErrExited) {
+		t.Fatalf("%+v", info)
+	}
+}
+
+func TestExitTellsTheSignal(t *testing.T) {
+	m := manager(t, Config{})
+	p := attach(t, create(t, m, sh("kill -TERM $$")))
+	if exit := p.ended(t); exit != (Exit{Code: 143, Signal: "SIGTERM"}) {
+		t.Fatalf("%+v", exit)
+	}
+}
+
+func TestCommandRunsWithItsArgumentsDirectoryAndSize(t *testing.T) {
+	m := manager(t, Config{})
+	dir := t.TempDir()
+	p := attach(t, create(t, m, Spec{
+		Command: "sh", Args: []string{"-c", `echo "$1|$PWD"; stty size`, "sh", "two words"}, Dir: dir, Size: Size{100, 30},
+	}))
+	p.see(t, "two words|"+dir)
+	p.see(t, "30 100")
+	p.ended(t)
+}
+
+func TestSpecsThatCannotRunSayWhy(t *testing.T) {
+	m := manager(t, Config{})
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for field, spec := range map[string]Spec{
+		"shell":   {Shell: "/no/such/shell"},
+		"command": {Command: "no-such-command"},
+		"args":    {Args: []string{"x"}},
+		"env":     {Env: map[string]string{"TANDEM_PASSWORD": "x"}},
+		"cwd":     {Dir: file},
+		"cwd ":    {Dir: "relative"},
+		"size":    {Size: Size{1001, 24}},
+		"size ":   {Size: Size{0, 24}},
+		"name":    {Name: "\x1b[31m"},
+		"name ":   {Name: strings.Repeat("x", 300)},
+	} {
+		_, err := m.Create(spec)
+		var bad *SpecError
+		if !errors.As(err, &bad) || bad.Field != strings.TrimSpace(field) {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	if live := m.Stats().Live; live != 0 {
+		t.Fatalf("%d terminals live", live)
+	}
+}
+
+func TestTheEleventhTerminalIsRefused(t *testing.T) {
+	m := manager(t, Config{})
+	var first *Terminal
+	for i := range 10 {
+		term := create(t, m, sh("cat"))
+		if i == 0 {
+			first = term
+		}
+	}
+	var limit *LimitError
+	if _, err := m.Create(sh("cat")); !errors.As(err, &limit) || limit.Limit != 10 {
+		t.Fatalf("got %v", err)
+	}
+	if err := m.Dispose(context.Background(), first.ID()); err != nil {
+		t.Fatal(err)
+	}
+	create(t, m, sh("cat"))
+}
+
+func TestExitedTerminalsDoNotCountAndTheNewestTwentyStay(t *testing.T) {
+	m := manager(t, Config{MaxTerminals: 1})
+	var ids []string
+	for i := range keepExited + 3 {
+		term := create(t, m, sh(fmt.Sprintf("echo number-%d", i)))
+		ids = append(ids, term.ID())
+		<-term.Done()
+		eventually(t, "the slot is free", func() bool { return m.Stats().Live == 0 })
+	}
+	eventually(t, "the oldest are gone", func() bool { return len(m.List()) == keepExited })
+	if _, ok := m.Get(ids[2]); ok {
+		t.Fatal("an old one stayed")
+	}
+	term, ok := m.Get(ids[3])
+	if !ok {
+		t.Fatal("a new one is gone")
+	}
+	attach(t, term).see(t, "number-3")
+}
+
+func TestDisposeEndsViewersAndIsNotFoundAfterwards(t *testing.T) {
+	m := manager(t, Config{})
+	term := create(t, m, bash())
+	p := attach(t, term)
+	p.see(t, "$ ")
+	done := make(chan error)
+	go func() {
+		for {
+			if _, err := p.Next(context.Background()); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	if err := m.Dispose(context.Background(), term.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, ErrDisposed) {
+		t.Fatalf("viewer ended with %v", err)
+	}
+	if err := m.Dispose(context.Background(), term.ID()); !errors.Is(err, ErrNotFound) {
+		t.Fatalf("second dispose: %v", err)
+	}
+}
+
+func TestBackgroundJobsDieWithTheirTerminal(t *testing.T) {
+	m := manager(t, Config{})
+	term := create(t, m, bash())
+	p := attach(t, term)
+	p.types(t, "sleep 1001 & setsid sleep 1002 & (trap '' HUP TERM; sleep 1003) & nohup sleep 1004 >/dev/null & echo started-$((1+1))\n")
+	p.see(t, "started-2")
+	eventually(t, "all jobs run", func() bool { return len(carriers(t, term.ID())) >= 5 })
+	if err := m.Dispose(context.Background(), term.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if left := carriers(t, term.ID()); len(left) > 0 {
+		t.Fatalf("left behind: %v", left)
+	}
+}
+
+// carriers returns the command lines of the living processes with a terminal's id in their environment.
+func carriers(t testing.TB, id string) (lines []string) {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range dirs {
+		if env, err := os.ReadFile(file); err == nil && bytes.Contains(env, []byte("TANDEM_TERMINAL="+id)) {
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+			lines = append(lines, string(line))
+		}
+	}
+	return lines
+}
+
+func TestExitIsTheLeadersExit(t *testing.T) {
+	m := manager(t, Config{})
+	term := create(t, m, sh("(trap '' HUP; sleep 1000) & echo bye; exit 4"))
+	p := attach(t, term)
+	began := time.Now()
+	if exit := p.ended(t); exit.Code != 4 {
+		t.Fatalf("%+v", exit)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Fatalf("a background job that holds the pty delayed the exit by %v", took)
+	}
+}
+
+func TestAllOutputBeforeTheExitArrives(t *testing.T) {
+	m := manager(t, Config{})
+	for range 20 {
+		p := attach(t, create(t, m, sh("seq 1 20000; echo the-end")))
+		p.ended(t)
+		if !bytes.HasSuffix(p.log, []byte("20000\r\nthe-end\r\n")) {
+			t.Fatalf("ends with %q", p.log[max(0, len(p.log)-40):])
+		}
+	}
+}
+
+func TestCloseUnblocksReadAndWrite(t *testing.T) {
+	cmd := exec.Command("sleep", "1000")
+	ptmx, err := startPty(cmd, defaultSize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	ended := make(chan error, 2)
+	go func() { _, err := io.Copy(io.Discard, struct{ io.Reader }{ptmx}); ended <- err }()
+	go func() { _, err := ptmx.Write(make([]byte, 1<<20)); ended <- err }()
+	time.Sleep(50 * time.Millisecond) // both are blocked by now, or this proves a little less
+	if err := ptmx.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		select {
+		case err := <-ended:
+			if !errors.Is(err, os.ErrClosed) {
+				t.Fatalf("ended with %v", err)
+			}
+		case <-time.After(patience):
+			t.Fatal("still blocked")
+		}
+	}
+}
+
+func TestRawCatWithUnreadOutputTakesAPasteAndCtrlC(t *testing.T) {
+	m := manager(t, Config{})
+	term := create(t, m, sh("stty raw isig -echo; echo ready; exec cat"))
+	p := attach(t, term)
+	p.see(t, "ready")
+	if err := p.Ack(p.offset); err != nil {
+		t.Fatal(err)
+	}
+	paste := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
+	for piece := range slices.Chunk(paste, 65_535) {
+		p.types(t, string(piece)) // the output stays unread, and yet none of this blocks
+	}
+	p.types(t, "\x03")
+	p.log = nil
+	p.until(t, p.Viewer, "the exit", func() bool {
+		if err := p.Ack(p.offset); err != nil {
+			t.Fatal(err)
+		}
+		return p.count(EventExit) == 1
+	})
+	if exit := p.events[len(p.events)-1].Exit; exit.Signal != "SIGINT" {
+		t.Fatalf("%+v", exit)
+	}
+	if got := bytes.TrimLeft(p.log, "\r\n"); !bytes.HasPrefix(paste, got) {
+		t.Fatalf("%d bytes of the paste came back altered", len(got))
+	}
+}
+
+func TestFullInputQueueRefusesWholeMessages(t *testing.T) {
+	m := manager(t, Config{})
+	term := create(t, m, sh("stty raw -echo; echo ready; sleep 1000"))
+	attach(t, term).see(t, "ready")
+	message := make([]byte, 1<<20)
+	var err error
+	taken := 0
+	for ; taken < 20 && err == nil; taken++ {
+		err = term.Input(message)
+	}
+	if !errors.Is(err, ErrInputFull) || taken != 8+1 {
+		t.Fatalf("message %d: %v", taken, err)
+	}
+	if in := m.Stats().InputBytes; in != 8<<20 {
+		t.Fatalf("%d bytes count as taken", in)
+	}
+}
+
+func TestCtrlCWorksAtOnceInAFlood(t *testing.T) {
+	m := manager(t, Config{})
+	p := attach(t, create(t, m, bash()))
+	p.see(t, "$ ")
+	p.types(t, "yes\n")
+	p.until(t, p.Viewer, "a flood", func() bool {
+		if err := p.Ack(p.offset); err != nil {
+			t.Fatal(err)
+		}
+		return p.offset > 4<<20
+	})
+	p.types(t, "\x03")
+	at := p.offset
+	p.log = nil
+	p.until(t, p.Viewer, "the prompt", func() bool {
+		if err := p.Ack(p.offset); err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Contains(p.log, []byte("$ "))
+	})
+	if late := p.offset - at; late > 4*highWater {
+		t.Fatalf("%d bytes after Ctrl-C", late)
+	}
+}
+
+func TestServerAnswersQueriesWhenNobodyElseDoes(t *testing.T) {
+	m := manager(t, Config{})
+	term := create(t, m, sh(`stty raw -echo
+		ask() { printf "\033[$1"; dd bs=1 count=$2 2>/dev/null | od -An -c | tr -d ' \n'; }
+		ask c 7; echo; ask '>c' 13; echo; ask 5n 4; echo`))
+	<-term.Done()
+	p := attach(t, term)
+	p.ended(t)
+	want := "\x18\x00\x00033[?1;2c\n" + "\x18\x00\x00\x00033[>0;276;0c\n" + "\x18\x00\x00\x00033[0n\n"
+	if string(p.log) != want {
+		t.Fatalf("got %q, want %q", p.log, want)
+	}
+}
+
+func TestTitleIsTheProgramsElseTheForegroundProcess(t *testing.T) {
+	m := manager(t, Config{})
+	term := create(t, m, bash())
+	p := attach(t, term)
+	titled := func(want string) {
+		t.Helper()
+		p.until(t, p.Viewer, "title "+want, func() bool { return p.toldTitle == want })
+		if got := term.Info().Title; got != want {
+			t.Fatalf("listed as %q", got)
+		}
+	}
+	titled("bash")
+	p.types(t, "sleep 1000\n")
+	titled("sleep")
+	if info := term.Info(); !info.Busy || info.Foreground != "sleep" {
+		t.Fatalf("%+v", info)
+	}
+	p.types(t, "\x03")
+	titled("bash")
+	if term.Info().Busy {
+		t.Fatal("an idle shell is busy")
+	}
+	p.types(t, "printf '\\033]0;mine\\007'; cd /usr\n")
+	titled("mine")
+	eventually(t, "the directory", func() bool { return term.Info().Dir == "/usr" })
+	term.Rename("yours")
+	titled("yours")
+	p.types(t, "printf '\\033]2;other\\007'\n")
+	p.types(t, "echo seen-$((1+1))\n")
+	p.see(t, "seen-2")
+	titled("yours")
+	term.Rename("")
+	titled("other")
+}
+
+func TestSizeIsTheSmallestOfThoseWhoShowIt(t *testing.T) {
+	m := manager(t, Config{})
+	term := create(t, m, bash())
+	desk, phone := attach(t, term), attach(t, term)
+	is := func(want Size) {
+		t.Helper()
+		if got := term.Info().Size; got != want {
+			t.Fatalf("size %v, want %v", got, want)
+		}
+		desk.types(t, "stty size\n")
+		desk.see(t, fmt.Sprintf("%d %d\r\n", want.Rows, want.Cols))
+	}
+	desk.see(t, "$ ")
+	is(Size{80, 24}) // nobody has said a size
+	resize := func(p *person, size Size) {
+		t.Helper()
+		if err := p.Resize(size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resize(desk, Size{120, 40})
+	is(Size{120, 40})
+	resize(phone, Size{40, 60})
+	is(Size{40, 40})
+	phone.SetVisible(false)
+	is(Size{120, 40})
+	desk.SetVisible(false)
+	is(Size{120, 40}) // frozen while nobody shows it
+	phone.SetVisible(true)
+	is(Size{40, 60})
+	phone.Close()
+	is(Size{40, 60})
+	if desk.Resize(Size{0, 10}) == nil || desk.Resize(Size{10, 1001}) == nil {
+		t.Fatal("a size out of range was taken")
+	}
+}
+
+func TestLongGoneAlternateScreenIsDrawnAgain(t *testing.T) {
+	m := manager(t, Config{LogBytes: MinLogBytes})
+	// A full-screen program that draws its screen on SIGWINCH alone.
+	term := create(t, m, Spec{Command: "bash", Args: []string{"--norc", "-c",
+		`trap 'printf "\033[H\033[2Jdrawn at %s\n" "$(stty size)"' WINCH; printf '\033[?1049h\033[?25lonce'
+		 yes 'nothing to see here' | head -c 3000000; echo; echo flooded; while :; do sleep 0.05; done`}})
+	first := term.Attach(AttachOptions{Since: NoOffset})
+	var s screen
+	s.until(t, first, "the flood", func() bool { return bytes.Contains(s.log, []byte("flooded")) })
+	first.Close()
+	p := attach(t, term)
+	p.see(t, "drawn at 23 80")
+	p.see(t, "drawn at 24 80")
+	preamble := p.events[2]
+	if p.events[1].Kind != EventReset || !p.events[1].Replay || !bytes.Contains(preamble.Data, []byte("\x1b[?1047h")) ||
+		!bytes.Contains(preamble.Data, []byte("\x1b[?25l")) {
+		t.Fatalf("replay begins with %q", preamble.Data)
+	}
+}
+
+func TestAttachAndDetachLeakNothing(t *testing.T) {
+	m := manager(t, Config{LogBytes: MinLogBytes})
+	term := create(t, m, sh("while :; do seq 1 1000; sleep 0.01; done"))
+	cycle := func() {
+		p := &person{Viewer: term.Attach(AttachOptions{Since: NoOffset, Writable: true})}
+		p.until(t, p.Viewer, "some output", func() bool { return len(p.log) > 0 })
+		p.Close()
+	}
+	for range 100 {
+		cycle()
+	}
+	measure := func() (fds, goroutines int, heap uint64) {
+		runtime.GC()
+		var mem runtime.MemStats
+		runtime.ReadMemStats(&mem)
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries), runtime.NumGoroutine(), mem.HeapAlloc
+	}
+	fds, goroutines, heap := measure()
+	for range 1000 {
+		cycle()
+	}
+	fds2, goroutines2, heap2 := measure()
+	if fds2 > fds || goroutines2 > goroutines || heap2 > heap+2*MinLogBytes {
+		t.Fatalf("1000 cycles: %d → %d fds, %d → %d goroutines, %d → %d bytes of heap", fds, fds2, goroutines, goroutines2, heap, heap2)
+	}
+	if n := m.Stats().Viewers; n != 0 {
+		t.Fatalf("%d viewers", n)
+	}
+}
+
+func TestManagerCloseEndsEverything(t *testing.T) {
+	m := NewManager(Config{Logger: slog.New(slog.DiscardHandler)})
+	var ids []string
+	for range 5 {
+		ids = append(ids, create(t, m, sh("trap '' HUP TERM; sleep 1000 & wait; sleep 1000")).ID())
+	}
+	if err := m.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		if left := carriers(t, id); len(left) > 0 {
+			t.Fatalf("left behind: %v", left)
+		}
+	}
+	if _, err := m.Create(sh("true")); !errors.Is(err, ErrClosed) {
+		t.Fatalf("create after close: %v", err)
+	}
+}
