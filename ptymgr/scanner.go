@@ -2,6 +2,8 @@ package ptymgr
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf8"
 )
 
@@ -172,7 +174,7 @@ type landmarks struct {
 // after returns the first landmark of p from i on, or len(p).
 func (m *landmarks) after(p []byte, i int) int {
 	if m.esc < i {
-		m.esc = indexFrom(p, i, esc)
+		m.esc = nextEscape(p, i)
 	}
 	if m.rare < i {
 		m.lookForRare(p, i)
@@ -191,6 +193,23 @@ func (m *landmarks) lookForRare(p []byte, i int) {
 		m.si = indexFrom(p, i, si)
 	}
 	m.rare = min(m.c2, m.so, m.si)
+}
+
+// nextEscape is indexFrom for ESC, which in colored text is rarely more than a few words of eight bytes away: there a
+// call of bytes.IndexByte would cost more than the search.
+func nextEscape(p []byte, i int) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for range 4 {
+		if len(p)-i < 8 {
+			break
+		}
+		word := binary.LittleEndian.Uint64(p[i:]) ^ ones*esc
+		if zeros := (word - ones) &^ word & highs; zeros != 0 {
+			return i + bits.TrailingZeros64(zeros)/8
+		}
+		i += 8
+	}
+	return indexFrom(p, i, esc)
 }
 
 func indexFrom(p []byte, i int, b byte) int {

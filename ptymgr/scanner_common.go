@@ -28,7 +28,11 @@ func (v *vector) commonCSI(p []byte) int {
 		case ';':
 			value = 0
 		case 'm':
-			v.applyValues(values[:n])
+			if n == 1 {
+				v.applyAttribute(value)
+			} else {
+				v.applyValues(values[:n])
+			}
 			return i + 3
 		case '@', 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'P', 'S', 'T', 'X', 'Z', 'd', 'f':
 			return i + 3
