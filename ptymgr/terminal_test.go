@@ -365,8 +365,8 @@ func TestServerAnswersQueriesWhenNobodyElseDoes(t *testing.T) {
 	m := manager(t, Config{})
 	term := create(t, m, sh(`stty raw -echo
 		ask() { printf "\033[$1"; dd bs=1 count=$2 2>/dev/null | od -An -c | tr -d ' \n'; }
-		ask c 7; echo; ask '>c' 13; echo; ask 5n 4; echo`))
-	<-term.Done()
+		ask c 7; echo; ask '>c' 11; echo; ask 5n 4; echo`))
+	eventually(t, "the exit", term.hasExited)
 	p := attach(t, term)
 	p.ended(t)
 	want := "\x18\x00\x00033[?1;2c\n" + "\x18\x00\x00\x00033[>0;276;0c\n" + "\x18\x00\x00\x00033[0n\n"
