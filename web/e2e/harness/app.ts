@@ -1,0 +1,97 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { prompt } from './server';
+
+/** Tandem's interface as a person sees it: tabs, the shown terminal, its keys. */
+export class App {
+  constructor(readonly page: Page) {}
+
+  /** Opens a login link and waits for the first shell's prompt. */
+  async open(link: string): Promise<void> {
+    await this.page.goto(link);
+    await this.sees(prompt);
+  }
+
+  get tabs(): Locator {
+    return this.page.getByRole('tab');
+  }
+
+  get activeTab(): Locator {
+    return this.page.locator('[role=tab][aria-selected=true]');
+  }
+
+  get newButton(): Locator {
+    return this.page.getByRole('button', { name: 'New terminal' }).first();
+  }
+
+  dialog(name: string): Locator {
+    return this.page.getByRole('dialog', { name });
+  }
+
+  /** Presses the button for a new tab and waits for its prompt. */
+  async newTab(): Promise<void> {
+    const before = await this.tabs.count();
+    await this.newButton.click();
+    await expect.poll(() => this.tabs.count(), { timeout: 10_000 }).toBe(before + 1);
+    await this.sees(prompt);
+  }
+
+  /** Types into the shown terminal, key by key. */
+  async type(text: string): Promise<void> {
+    await this.page.keyboard.type(text);
+  }
+
+  /** Types a command and Enter. */
+  async run(command: string): Promise<void> {
+    await this.page.keyboard.insertText(command);
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** Gives the shown terminal the keyboard, as a click into it does. */
+  async focus(): Promise<void> {
+    await this.page.locator('[role=tabpanel]:not([hidden]) .xterm-screen').click();
+  }
+
+  /** Rows of the shown terminal, top to bottom, without trailing blanks. */
+  async rows(): Promise<string[]> {
+    return this.page.evaluate(() => {
+      const panel = [...document.querySelectorAll<HTMLElement>('[role=tabpanel]')].find((each) => each.offsetParent !== null);
+      const rows = [...(panel?.querySelectorAll('.xterm-rows > div') ?? [])];
+      return rows.map((row) => (row.textContent ?? '').replaceAll('\u00a0', ' ').trimEnd());
+    });
+  }
+
+  /** The shown terminal's text without the blank rows at its end. */
+  async screen(): Promise<string> {
+    return (await this.rows()).join('\n').trimEnd();
+  }
+
+  /** Waits until the screen holds a text or matches a pattern. */
+  async sees(wanted: string | RegExp, timeout = 15_000): Promise<void> {
+    const poll = expect.poll(() => this.screen(), { timeout, interval: 25 });
+    await (typeof wanted === 'string' ? poll.toContain(wanted) : poll.toMatch(wanted));
+  }
+
+  /** Waits until the screen's text stays the same for a quarter of a second, and returns it. */
+  async settled(): Promise<string> {
+    let last = await this.screen();
+    let since = Date.now();
+    const end = since + 15_000;
+    while (Date.now() - since < 250) {
+      if (Date.now() > end) throw new Error(`the screen did not come to rest:\n${last}`);
+      await this.page.waitForTimeout(50);
+      const now = await this.screen();
+      if (now !== last) [last, since] = [now, Date.now()];
+    }
+    return last;
+  }
+
+  /** Pastes as Ctrl+V does: the browser's own paste event, with this text on the clipboard. */
+  async paste(text: string): Promise<void> {
+    await this.page.evaluate((clip) => {
+      const data = new DataTransfer();
+      data.setData('text/plain', clip);
+      document.activeElement?.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    }, text);
+  }
+}
