@@ -34,8 +34,8 @@ export interface Tandem {
   dispose(): Promise<void>;
 }
 
-/** Starts the binary on a free loopback port; `options` are added to its command line. */
-export async function startTandem(...options: string[]): Promise<Tandem> {
+/** Starts the binary on a free loopback port; `settings` are added to its environment, so TANDEM_* are its options. */
+export async function startTandem(settings: Record<string, string> = {}): Promise<Tandem> {
   const base = await realpath(await mkdtemp(join(tmpdir(), 'tandem-e2e-')));
   const home = join(base, 'home');
   const data = join(base, 'data');
@@ -45,8 +45,8 @@ export async function startTandem(...options: string[]): Promise<Tandem> {
   await writeFile(join(home, '.bash_profile'), profile);
   const port = await freePort();
 
-  const env: NodeJS.ProcessEnv = { HOME: home, PATH: process.env.PATH, SHELL: '/bin/bash', LANG: 'C.UTF-8', USER: process.env.USER, E2E_MARK: mark };
-  const args = ['serve', home, '--listen', `127.0.0.1:${port}`, '--data', data, '--shell', '/bin/bash', ...options];
+  const env: NodeJS.ProcessEnv = { HOME: home, PATH: process.env.PATH, SHELL: '/bin/bash', LANG: 'C.UTF-8', USER: process.env.USER, E2E_MARK: mark, ...settings };
+  const args = ['serve', home, '--listen', `127.0.0.1:${port}`, '--data', data, '--shell', '/bin/bash'];
   let output = '';
   let child: ChildProcess | undefined;
   let exited = Promise.resolve<number | null>(0);
@@ -75,7 +75,7 @@ export async function startTandem(...options: string[]): Promise<Tandem> {
     const code = await exited;
     child = undefined;
     if (code !== 0) throw new Error(`tandem exited with ${code}:\n${output}`);
-    await until(async () => (await processesWith(mark)).length === 0, 'the processes of every shell to be gone');
+    await until(async () => (await processesWith(mark)).length === 0, 'the processes of every shell to end');
   }
 
   const tandem: Tandem = {
@@ -122,7 +122,7 @@ export async function until(condition: () => Promise<boolean>, what: string, dea
   }
 }
 
-/** Processes whose environment holds `mark`, as "pid name". Zombies have no environment and do not count. */
+/** Ids of the processes whose environment holds `mark`. Zombies have no environment and do not count. */
 async function processesWith(mark: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of await readdir('/proc')) {
