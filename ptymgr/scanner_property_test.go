@@ -3,6 +3,7 @@ package ptymgr
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -87,7 +88,7 @@ var units = []string{
 	"\x1b", "\x1b[", "\x1b]", "\x1bP", "\x1b_", "\x1b^", "\x1bX", "\x1b\\", "\x1b(", "\x1b$",
 	"\x1b[0m", "\x1b[m", "\x1b[1;3m", "\x1b[4:3m", "\x1b[38;5;200m", "\x1b[38;2;1;2;3m", "\x1b[48:2::1:2:3m", "\x1b[58:5:9m", "\x1b[59m", "\x1b[97;101m", "\x1b[1\"q",
 	"\x1b[?1h", "\x1b[?7l", "\x1b[?25l", "\x1b[?1000;1006h", "\x1b[?1004h", "\x1b[?2004h", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?47h", "\x1b[?1047l", "\x1b[4h", "\x1b[20h", "\x1b[?6h", "\x1b[?12l",
-	"\x1b[5 q", "\x1b[2;10r", "\x1b[r", "\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\x1b(0", "\x1b)0", "\x1b*A", "\x1b+B", "\x1bn", "\x1bo", "\x1b~", "\x1b%G", "\x1b=", "\x1b>", "\x1bc", "\x1b[!p",
+	"\x1b[5 q", "\x1b[2;10r", "\x1b[r", "\x1b[5r", "\x1b[0;9r", "\x1b[7;3r", "\x1b[3;99999r", "\x1b[99999r", "\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\x1b(0", "\x1b)0", "\x1b*A", "\x1b+B", "\x1bn", "\x1bo", "\x1b~", "\x1b%G", "\x1b=", "\x1b>", "\x1bc", "\x1b[!p",
 	"\x1b[c", "\x1b[>c", "\x1b[=c", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[?2026$p", "\x1b[4$p", "\x1b[>q", "\x1b[?u", "\x1b[18t", "\x1bZ", "\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\",
 	"\x1b]0;title\a", "\x1b]2;ti\x1b\\", "\x1b]7;file:///tmp/x\x1b\\", "\x1b]8;;http://x/\a", "\x1b]8;;\a", "\x1b]10;?\a", "\x1b]11;#123456\a", "\x1b]4;1;?\x1b\\", "\x1b]4;1;rgb:1/2/3\a", "\x1b]104\a", "\x1b]110\a", "\x1b]52;c;?\a", "\x1b]52;c;QUJD\a",
 	"\x1b[3\n1m", "\x1b[1\x0em", "\x1b[?1?h", "0", "1", ";", ":", "?", "$", "q", "m", "c", "n", "h",
@@ -97,10 +98,35 @@ var units = []string{
 var long = []string{strings.Repeat("1", maxHold), strings.Repeat(";", 3000), strings.Repeat("\x00", 3*maxHold), strings.Repeat("é", 1500), strings.Repeat("x", maxHold-10)}
 
 func drawOutput(t *rapid.T) []byte {
-	unit := rapid.SampledFrom(units)
-	parts := rapid.SliceOfN(rapid.OneOf(unit, unit, unit, unit, rapid.SampledFrom(long), rapid.StringMatching(`\x1b\[([345]8[;:][0-6][;:])?[0-9;:]{0,12}[m]`),
-		rapid.StringMatching(`\x1b\[[?>=!]?[0-9;:]{0,6}[ $"]?[mhlrqstucnp]`)), 0, 40).Draw(t, "output")
-	return []byte(strings.Join(parts, ""))
+	return randomOutput(rapid.Uint64().Draw(t, "seed"))
+}
+
+// randomOutput returns up to 40 units, some of them control sequences with parameters at random.
+func randomOutput(seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 0))
+	pick := func(from string, n int) []byte {
+		picked := make([]byte, n)
+		for i := range picked {
+			picked[i] = from[r.IntN(len(from))]
+		}
+		return picked
+	}
+	var output []byte
+	for range r.IntN(40) {
+		switch r.IntN(60) {
+		case 0:
+			output = append(output, long[r.IntN(len(long))]...)
+		case 1, 2, 3, 4, 5, 6:
+			output = fmt.Appendf(output, "\x1b[%s%s", pick("0123458;;:", r.IntN(12)), pick("mmmmhl", 1))
+		case 7, 8, 9:
+			output = fmt.Appendf(output, "\x1b[%s8%s%s%s%sm", pick("345", 1), pick(";:", 1), pick("0225", 1), pick(";:", 1), pick("0123458;;;:::", r.IntN(12)))
+		case 10:
+			output = append(output, pick("\x00\x1b\x80\x9b\xc2\xe2\xff", r.IntN(4))...)
+		default:
+			output = append(output, units[r.IntN(len(units))]...)
+		}
+	}
+	return output
 }
 
 func drawEnds(t *rapid.T, n int) []int {

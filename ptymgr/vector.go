@@ -274,22 +274,18 @@ func (v *vector) leaveAlternate() {
 	}
 }
 
-// setRegion sets the scroll region as DECSTBM does. What the last row is, only the terminal knows.
+// setRegion sets the scroll region as DECSTBM does. What the last row is, only the terminal knows: it ignores a region
+// that starts there or further down, which this cannot see.
 func (v *vector) setRegion(ps *params) {
-	top, bottom := max(ps.values[0], 1), int32(0)
-	if ps.n > 1 {
+	top, bottom := ps.values[0], int32(0)
+	if ps.n > 1 && ps.values[1] <= MaxCells {
 		bottom = ps.values[1]
 	}
-	if bottom > MaxCells {
-		bottom = 0
+	if top >= MaxCells || bottom != 0 && bottom <= max(top, 1) {
+		return
 	}
-	if bottom == 0 || bottom > top {
-		screen := v.screen()
-		screen.top, screen.bottom = top, bottom
-		if top == 1 && bottom == 0 {
-			screen.top = 0
-		}
-	}
+	screen := v.screen()
+	screen.top, screen.bottom = top, bottom
 }
 
 func (v *vector) save() {
