@@ -1,0 +1,88 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll } from 'vitest';
+import { expect, test } from './harness/fixtures';
+import { quantile, stopwatch } from './harness/stopwatch';
+
+// `npm run measure`: what a person waits for, from the key or click to the painted frame, through the real binary and
+// Chromium. Without a GPU xterm.js paints by its DOM renderer, which is the slower one.
+
+const results: string[] = [];
+
+function report(what: string, figures: string, bar: string): void {
+  results.push(`| ${what} | ${figures} | ${bar} |`);
+}
+
+afterAll(() => {
+  process.stdout.write(`\n| what | measured | bar |\n|---|---|---|\n${results.join('\n')}\n\n`);
+});
+
+test('20 MB of colored text through xterm.js', { timeout: 300_000 }, async ({ app, page, tandem }) => {
+  await writeFile(`${tandem.home}/colored`, coloredText(20_000_000));
+  const watch = await stopwatch(page);
+  const rates: number[] = [];
+  for (let round = 1; round <= 5; round++) {
+    await app.run('clear');
+    await app.settled();
+    await page.keyboard.insertText(`cat colored; echo round "${round}" over`);
+    await app.settled();
+    await watch.arm(new RegExp(`^round ${round} over$`));
+    await page.keyboard.press('Enter');
+    rates.push(20_000 / (await watch.read()));
+  }
+  const median = quantile(rates, 0.5);
+  report('20 MB of colored text through xterm.js', `${median.toFixed(1)} MB/s (${rates.map((rate) => rate.toFixed(1)).join(', ')})`, '>= 10 MB/s');
+  expect(median).toBeGreaterThanOrEqual(10);
+});
+
+test('keystroke to changed pixels', { timeout: 120_000 }, async ({ app, page }) => {
+  const watch = await stopwatch(page);
+  await app.settled();
+  const samples: number[] = [];
+  for (let line = 0; line < 8; line++) {
+    let typed = '';
+    for (const key of 'the quick brown fox') {
+      typed += key;
+      await watch.arm(new RegExp(`\\$ ${typed.trimEnd()}$`));
+      await page.keyboard.press(key);
+      const elapsed = await watch.read();
+      if (key !== ' ') samples.push(elapsed); // a blank does not change the text at the end of a row
+    }
+    await page.keyboard.press('Control+u');
+    await app.sees(/\$$/);
+  }
+  const p95 = quantile(samples, 0.95);
+  report(`keystroke to changed pixels, ${samples.length} keys`, `p50 ${quantile(samples, 0.5).toFixed(0)} ms, p95 ${p95.toFixed(0)} ms`, 'p95 < 50 ms');
+  expect(p95).toBeLessThan(50);
+});
+
+test('new tab to painted prompt', { timeout: 120_000 }, async ({ app, page }) => {
+  const watch = await stopwatch(page);
+  const samples: number[] = [];
+  for (let round = 0; round < 40; round++) {
+    await watch.arm(/^e2e:~\$$/);
+    await waitForBlank();
+    samples.push(await watch.read());
+    await page.keyboard.insertText('exit');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => app.tabs.count()).toBe(1);
+  }
+  const p95 = quantile(samples, 0.95);
+  report(`new tab to painted prompt, ${samples.length} tabs`, `p50 ${quantile(samples, 0.5).toFixed(0)} ms, p95 ${p95.toFixed(0)} ms`, 'p95 < 200 ms');
+  expect(p95).toBeLessThan(200);
+
+  async function waitForBlank(): Promise<void> {
+    await app.newButton.click();
+  }
+});
+
+/** Lines as a compiler or `ls` prints them: a color change every few words. */
+function coloredText(bytes: number): string {
+  const words = ['main.go', 'warning:', 'ok', 'server/router.go:41', 'built', 'in 0.31 s', 'drwxr-xr-x', '–', 'naïve', '漢字'];
+  let text = '';
+  for (let at = 0; text.length < bytes; at++) {
+    const color = at % 5 === 0 ? `38;5;${at % 256}` : `${31 + (at % 7)}`;
+    text += `\x1b[${color}m${words[at % words.length]}\x1b[0m ${words[(at * 7) % words.length]} `;
+    if (at % 6 === 5) text += '\n';
+  }
+  return `${Buffer.from(text).subarray(0, bytes - 5).toString().replace(/\uFFFD$/, '')}\x1b[0m\n`;
+}
