@@ -95,14 +95,11 @@ func tlsConfig(cfg Config, host string) (config *tls.Config, fingerprint string,
 // openURL is where a person finds the server. Behind a proxy, or listening on every address, that is the first trusted
 // origin, if there is one.
 func openURL(cfg Config, host string, port int, encrypted bool) string {
-	path := strings.Trim(cfg.BasePath, "/")
-	if path != "" {
-		path += "/"
-	}
+	base := cleanBase(cfg.BasePath)
 	ip := net.ParseIP(host)
 	everywhere := host == "" || ip != nil && ip.IsUnspecified()
 	if (cfg.BehindProxy || everywhere) && len(cfg.TrustedOrigins) > 0 {
-		return strings.TrimSuffix(cfg.TrustedOrigins[0], "/") + "/" + path
+		return strings.TrimSuffix(cfg.TrustedOrigins[0], "/") + base
 	}
 	if everywhere {
 		host = "localhost"
@@ -111,7 +108,7 @@ func openURL(cfg Config, host string, port int, encrypted bool) string {
 	if encrypted {
 		scheme = "https"
 	}
-	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port)) + "/" + path
+	return scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port)) + base
 }
 
 // listenError says what to do about the usual reasons for not getting an address.
