@@ -58,8 +58,8 @@ func (screen *screenState) preamble(b []byte, size Size) []byte {
 		b = saved.append(b)
 		b = append(b, "\x1b7\x1b[m\x1b(B"...)
 	}
-	if screen.top != 0 || screen.bottom != 0 {
-		b = fmt.Appendf(b, "\x1b[%d;%dr", max(screen.top, 1), min(screen.bottom, int32(size.Rows)))
+	if r := screen.region; r != (region{}) {
+		b = fmt.Appendf(b, "\x1b[%d;%dr", max(r.top, 1), min(r.bottom, int32(size.Rows)))
 	}
 	return b
 }

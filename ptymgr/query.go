@@ -89,16 +89,26 @@ func queryCSI(ident uint32, ps *params) queryKind {
 	return queryNone
 }
 
-// queryOSC looks for a question about a color, font or pointer shape, the clipboard, or what is allowed.
-func queryOSC(number int, text []byte) queryKind {
+// mayAsk tells whether an OSC with this number can be a question: about a color, font or pointer shape, the clipboard, or
+// what is allowed.
+func mayAsk(number int) bool {
 	switch number {
-	case 60, 61:
-		return queryOther
-	case 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 50, 52:
-		for field := range bytes.SplitSeq(text, []byte{';'}) {
-			if bytes.HasPrefix(field, []byte{'?'}) || bytes.HasSuffix(field, []byte{'?'}) {
-				return queryOther
-			}
+	case 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 50, 52, 60, 61:
+		return true
+	}
+	return false
+}
+
+func queryOSC(number int, text []byte) queryKind {
+	if !mayAsk(number) {
+		return queryNone
+	}
+	if number == 60 || number == 61 {
+		return queryOther // these have no other meaning
+	}
+	for field := range bytes.SplitSeq(text, []byte{';'}) {
+		if bytes.HasPrefix(field, []byte{'?'}) || bytes.HasSuffix(field, []byte{'?'}) {
+			return queryOther
 		}
 	}
 	return queryNone
@@ -113,18 +123,12 @@ func (seq *sequence) answerable(p []byte) bool {
 		return queryDCS(seq.ident) != queryNone
 	case oscString:
 		number, text, open := oscNumber(clean(p[seq.from:]))
-		switch {
-		case open:
-			return true
-		case number == 52:
-			_, data, _ := bytes.Cut(text, []byte{';'})
-			return len(data) == 0 || data[0] == '?'
+		if open || number != 52 {
+			return open || mayAsk(number)
 		}
-		switch number {
-		case 4, 5, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 50, 60, 61:
-			return true
-		}
-		return false
+		// Much text for the clipboard is common, and is no question.
+		_, data, _ := bytes.Cut(text, []byte{';'})
+		return len(data) == 0 || data[0] == '?'
 	}
 	return true
 }

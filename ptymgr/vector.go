@@ -28,9 +28,15 @@ type vector struct {
 
 // screenState is what each of the two screens has of its own.
 type screenState struct {
-	top, bottom int32 // DECSTBM parameters; bottom 0 is the last row
-	saved       style // of DECSC; without the shape and color of the underline
-	charset     byte  // of DECSC
+	region   region
+	regionAt int64 // offset of the sequence that set it
+	saved    style // of DECSC; without the shape and color of the underline
+	charset  byte  // of DECSC
+}
+
+// region is a scroll region as DECSTBM gives it. Zero is all of the screen.
+type region struct {
+	top, bottom int32 // rows from 1; 0 is the first and the last one
 }
 
 // altSince returns the offset where the alternate screen was switched on, or -1 while the main screen is shown.
@@ -41,10 +47,13 @@ func (v *vector) altSince() int64 {
 	return v.altStart
 }
 
-// resized takes in that the terminal got another size, which ends scroll regions.
-func (v *vector) resized() {
-	v.main.top, v.main.bottom = 0, 0
-	v.alternate.top, v.alternate.bottom = 0, 0
+// resized takes in that the terminal got another size at an offset, which ended the scroll regions set before.
+func (v *vector) resized(at int64) {
+	for _, screen := range []*screenState{&v.main, &v.alternate} {
+		if screen.regionAt < at {
+			screen.region, screen.regionAt = region{}, 0
+		}
+	}
 }
 
 // modeSet holds switches that differ from their state after a reset.
@@ -173,7 +182,7 @@ func (v *vector) applyCSI(ident uint32, ps *params, at int64) {
 			v.resetPrivate(mode)
 		}
 	case 'r':
-		v.setRegion(ps)
+		v.setRegion(ps, at)
 	case ' '<<8 | 'q':
 		v.setCursor(ps.values[0])
 	case '"'<<8 | 'q': // DECSCA
@@ -270,22 +279,25 @@ func (v *vector) enterAlternate(at int64) {
 func (v *vector) leaveAlternate() {
 	if v.alt {
 		v.alt = false
-		v.alternate.top, v.alternate.bottom = 0, 0
+		v.alternate.region, v.alternate.regionAt = region{}, 0
 	}
 }
 
 // setRegion sets the scroll region as DECSTBM does. What the last row is, only the terminal knows: it ignores a region
 // that starts there or further down, which this cannot see.
-func (v *vector) setRegion(ps *params) {
-	top, bottom := ps.values[0], int32(0)
+func (v *vector) setRegion(ps *params, at int64) {
+	r := region{top: ps.values[0]}
 	if ps.n > 1 && ps.values[1] <= MaxCells {
-		bottom = ps.values[1]
+		r.bottom = ps.values[1]
 	}
-	if top >= MaxCells || bottom != 0 && bottom <= max(top, 1) {
+	if r.top >= MaxCells || r.bottom != 0 && r.bottom <= max(r.top, 1) {
 		return
 	}
 	screen := v.screen()
-	screen.top, screen.bottom = top, bottom
+	screen.region, screen.regionAt = r, at
+	if r == (region{}) {
+		screen.regionAt = 0
+	}
 }
 
 func (v *vector) save() {

@@ -107,10 +107,27 @@ func TestVectorModes(t *testing.T) {
 	}
 }
 
-func TestResizedEndsScrollRegions(t *testing.T) {
-	v := vectorAfter("\x1b[2;10r\x1b[?1049h\x1b[3;9r\x1b7\x1b[1m")
-	v.resized()
-	if v.main != (screenState{}) || v.alternate != (screenState{}) || v.style.flags != bold {
-		t.Errorf("a resize leaves %+v", v)
+func TestResizeEndsScrollRegions(t *testing.T) {
+	for _, test := range []struct {
+		at   int64
+		want string
+	}{
+		{100, ""}, // before both
+		{107, "main"},
+		{200, "main alternate"},
+	} {
+		var s scanner
+		s.scan([]byte("\x1b[2;10r\x1b[?1049h\x1b[3;9r\x1b7\x1b[1m"), 100, nil)
+		s.resized(test.at)
+		var ended []string
+		if s.main.region == (region{}) {
+			ended = append(ended, "main")
+		}
+		if s.alternate.region == (region{}) {
+			ended = append(ended, "alternate")
+		}
+		if got := strings.Join(ended, " "); got != test.want || s.style.flags != bold {
+			t.Errorf("a resize at %d ends the regions of %q, want %q", test.at, got, test.want)
+		}
 	}
 }
