@@ -2,7 +2,6 @@ package login
 
 import (
 	"fmt"
-	"net/netip"
 	"sync"
 	"time"
 )
@@ -115,22 +114,4 @@ func (f failures) wait(p penalty, now time.Time) time.Duration {
 		wait = min(wait, time.Second<<beyond)
 	}
 	return f.last.Add(wait).Sub(now)
-}
-
-// sourceOf returns what an address is counted as: IPv6 by its /64, which is the least that one customer is given. The
-// address may carry a port.
-func sourceOf(address string) string {
-	ip, err := netip.ParseAddr(address)
-	if err != nil {
-		withPort, err := netip.ParseAddrPort(address)
-		if err != nil {
-			return address
-		}
-		ip = withPort.Addr()
-	}
-	ip = ip.Unmap().WithZone("")
-	if ip.Is4() {
-		return ip.String()
-	}
-	return netip.PrefixFrom(ip, 64).Masked().String()
 }

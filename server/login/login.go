@@ -1,44 +1,144 @@
-// Package login knows who may use the server: the password, one-time login links, and the logins that people made with
-// them. It knows no router and writes no response.
+// Package login knows who may come in: the password, one-time login links, and the logins of people's devices. It sets
+// and reads cookies, and knows no router.
 package login
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
 	"time"
+
+	"github.com/alexedwards/scs/sqlite3store"
+	"github.com/alexedwards/scs/v2"
 )
 
-// Lifetime is how long a login lasts.
+// Lifetime is how long a login lasts, counted from when it was made and not from when it was last used.
 const Lifetime = 30 * 24 * time.Hour
 
-// Login is one device that a person logged in on.
-type Login struct {
-	ID      string    // 22 URL-safe characters; no secret
-	Device  string    // browser and system, for people to recognise
-	Address string    // where the login came from, without a port
-	Created time.Time // when the person logged in
-	Seen    time.Time // last request, exact to SeenWithin
-	Done    <-chan struct{}
+// Store keeps the password, the login links and the logins of one data directory. Its methods may be called at the same
+// time. Two open stores of one directory know nothing of each other's changes: whoever opens a store sees to it that
+// there is only one.
+type Store struct {
+	given     string // the password given at start, or empty
+	dir       string
+	now       func() time.Time
+	log       *slog.Logger
+	links     links
+	linkLimit *limiter
+
+	passwordLimit *limiter
+	hashing       chan struct{} // holds one token while a password is hashed
+	passwordMu    sync.Mutex    // guards password
+	password      string        // the hash in force as text, empty for none
+
+	db       *sql.DB
+	rows     *sqlite3store.SQLite3Store
+	sessions *scs.SessionManager
+	changing sync.Mutex // one change of the stored logins at a time; held across I/O, so that none undoes another
+	registry registry
+
+	memory *memoryReturner
 }
 
-// Valid reports whether the login has neither been ended nor expired. Done is closed at that moment.
-func (l Login) Valid() bool {
-	select {
-	case <-l.Done:
-		return false
+// Options are what a Store may be told. Their zero value is usable.
+type Options struct {
+	Cookie   CookieOptions
+	Password string           // in force instead of the password file, and not written to it
+	Now      func() time.Time // time.Now if nil; for limits, links and when a login was last seen, not for its expiry
+	Logger   *slog.Logger     // nothing is logged if nil; never gets a secret
+}
+
+// CookieOptions say how the browser is to keep the login cookie.
+type CookieOptions struct {
+	Path   string // where the server's pages begin; "/" if empty
+	Secure bool   // sent over HTTPS only
+	Suffix string // added to the name, since servers on other ports of a host share its cookies
+}
+
+// Name returns the cookie's name. Its prefix makes browsers refuse a cookie of that name from a neighbouring host
+// (__Host-) or over plain HTTP (__Secure-, which may have a path).
+func (o CookieOptions) Name() string {
+	switch {
+	case o.Secure && (o.Path == "" || o.Path == "/"):
+		return "__Host-tandem" + o.Suffix
+	case o.Secure:
+		return "__Secure-tandem" + o.Suffix
 	default:
-		return l.Done != nil
+		return "tandem" + o.Suffix
 	}
 }
 
-type contextKey struct{}
-
-// NewContext returns a context that carries the login of a request.
-func NewContext(ctx context.Context, l Login) context.Context {
-	return context.WithValue(ctx, contextKey{}, l)
+// Open opens the store in dir, which it makes if it is not there, and everything in it for the owner alone. Logins made
+// under another password than the one in force end now. Close it after use.
+func Open(dir string, opts Options) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find the data directory: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data directory: %w", err)
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	db, err := openDatabase(filepath.Join(dir, databaseFile))
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		given:         opts.Password,
+		dir:           dir,
+		now:           opts.Now,
+		log:           opts.Logger,
+		links:         links{now: opts.Now},
+		linkLimit:     newLimiter(opts.Now),
+		passwordLimit: newLimiter(opts.Now),
+		hashing:       make(chan struct{}, 1),
+		db:            db,
+		rows:          sqlite3store.NewWithCleanupInterval(db, time.Hour),
+		sessions:      scs.New(),
+		registry:      registry{logins: make(map[string]*liveLogin)},
+		memory:        startMemoryReturner(),
+	}
+	s.sessions.Store = s.rows
+	s.sessions.HashTokenInStore = true
+	s.sessions.Lifetime = Lifetime
+	s.sessions.Cookie = scs.SessionCookie{
+		Name:     opts.Cookie.Name(),
+		Path:     opts.Cookie.Path,
+		Secure:   opts.Cookie.Secure,
+		HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+		Persist:  true,
+	}
+	if opts.Cookie.Path == "" {
+		s.sessions.Cookie.Path = "/"
+	}
+	if err := s.resume(context.Background()); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
-// FromContext returns the login that NewContext put into ctx; ok is false if none.
-func FromContext(ctx context.Context) (l Login, ok bool) {
-	l, ok = ctx.Value(contextKey{}).(Login)
-	return l, ok
+// Close ends the store, not the logins: they last until the next Open. Every Login's Done closes, all calls after it
+// fail, and nothing of the store runs any more when it returns. It must be called once.
+func (s *Store) Close() error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	s.registry.endAll()
+	s.rows.StopCleanup()
+	s.memory.stop()
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close the login database: %w", err)
+	}
+	return nil
 }

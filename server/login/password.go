@@ -2,207 +2,160 @@ package login
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/subtle"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
-	"sync"
 	"unicode/utf8"
-
-	"golang.org/x/crypto/argon2"
 )
 
-// MinPassword and MaxPassword bound the length of a password, in characters and bytes. A shell is behind it.
+var (
+	// ErrWrong is a password that is not the right one.
+	ErrWrong = errors.New("this is not the password")
+	// ErrNoPassword is an attempt while no password is set.
+	ErrNoPassword = errors.New("no password is set: use a login link, or set one with `tandem password`")
+	// ErrPasswordGiven is a changed password file while another password was given at start.
+	ErrPasswordGiven = errors.New("the server was started with a password of its own, which stays in force: " +
+		"start it without TANDEM_PASSWORD and --password-file to use the stored one")
+)
+
 const (
-	MinPassword = 8
-	MaxPassword = 1024
+	passwordFile = "password"
+	minPassword  = 8    // characters
+	maxPassword  = 1024 // bytes; more is no safer, and costs time to hash
 )
 
-// Parameters of argon2id: the OWASP Password Storage Cheat Sheet's second recommendation.
-const (
-	argonMemory  = 19 << 10 // KiB
-	argonPasses  = 2
-	argonThreads = 1
-	saltBytes    = 16
-	hashBytes    = 32
-)
-
-// Bounds of the parameters in a stored hash, so that a damaged file cannot take the machine's memory.
-const (
-	maxArgonMemory  = 1 << 20 // KiB
-	maxArgonPasses  = 64
-	maxArgonThreads = 16
-)
-
-// ErrPassword says that a password is wrong, or that none is set.
-var ErrPassword = errors.New("wrong password")
-
-// Password is the one password of a server, kept as an argon2id hash in a file of mode 0600. All methods are safe for
-// concurrent use.
-type Password struct {
-	path    string
-	hashing chan struct{} // holds one token: a hash takes 19 MiB, so they are made one at a time
-
-	mu   sync.Mutex // guards hash
-	hash string     // PHC string; "" while no password is set
-}
-
-// OpenPassword reads the password's hash from path. A file that is not there means that no password is set.
-func OpenPassword(path string) (*Password, error) {
-	p := &Password{path: path, hashing: make(chan struct{}, 1)}
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the password: %w", err)
-	}
-	p.hash = strings.TrimSpace(string(b))
-	if _, err := parseHash(p.hash); err != nil {
-		return nil, fmt.Errorf("reading the password from %s: %w; set it again with 'tandem password'", path, err)
-	}
-	return p, nil
-}
-
-// IsSet reports whether there is a password.
-func (p *Password) IsSet() bool { return p.stored() != "" }
-
-func (p *Password) stored() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.hash
-}
-
-// Verify returns nil for the right password and ErrPassword for a wrong one. It blocks for the hash, some 50 ms, and
-// for those before it; the error is ctx's when ctx ends first. Whether a password is set does not show in the time.
-func (p *Password) Verify(ctx context.Context, password string) error {
-	stored := p.stored()
-	h, err := parseHash(stored)
-	if err != nil { // none is set
-		h = hash{memory: argonMemory, passes: argonPasses, threads: argonThreads, salt: make([]byte, saltBytes), key: make([]byte, hashBytes)}
-	}
-	var key []byte
-	if len(password) > MaxPassword {
-		return ErrPassword
-	}
-	if err := p.alone(ctx, func() { key = h.derive(password) }); err != nil {
-		return err
-	}
-	if subtle.ConstantTimeCompare(key, h.key) != 1 || stored == "" {
-		return ErrPassword
-	}
-	return nil
-}
-
-// Set makes password the one that is asked for from now on, also after a restart. It returns an error for a password
-// outside MinPassword and MaxPassword.
-func (p *Password) Set(ctx context.Context, password string) error {
-	if err := CheckPassword(password); err != nil {
-		return err
-	}
-	h := hash{memory: argonMemory, passes: argonPasses, threads: argonThreads, salt: make([]byte, saltBytes)}
-	rand.Read(h.salt) // never fails, see crypto/rand
-	if err := p.alone(ctx, func() { h.key = h.derive(password) }); err != nil {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := writeFile(p.path, []byte(h.String()+"\n")); err != nil {
-		return fmt.Errorf("keeping the password: %w", err)
-	}
-	p.hash = h.String()
-	return nil
-}
-
-// CheckPassword reports why password cannot be one.
-func CheckPassword(password string) error {
+// SetPassword stores password, of 8 characters to 1024 bytes, for the data directory dir, which is made if it is not
+// there. It needs no open Store; a running server takes it up by Store.PasswordChanged. Logins made before end then, or
+// at the next Open.
+func SetPassword(ctx context.Context, dir, password string) error {
 	switch {
-	case utf8.RuneCountInString(password) < MinPassword:
-		return fmt.Errorf("the password is too short: it needs at least %d characters", MinPassword)
-	case len(password) > MaxPassword:
-		return fmt.Errorf("the password is too long: at most %d bytes are taken", MaxPassword)
+	case utf8.RuneCountInString(password) < minPassword:
+		return fmt.Errorf("the password is too short: take at least %d characters", minPassword)
+	case len(password) > maxPassword:
+		return fmt.Errorf("the password is too long: take at most %d bytes", maxPassword)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	hash := newPasswordHash(password).String()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("set the password: %w", err)
+	}
+	if err := replaceFile(filepath.Join(dir, passwordFile), hash+"\n"); err != nil {
+		return fmt.Errorf("set the password: %w", err)
 	}
 	return nil
 }
 
-// alone runs f while no other hash is made, and gives its memory back.
-func (p *Password) alone(ctx context.Context, f func()) error {
+// HasPassword reports whether one can log in by password.
+func (s *Store) HasPassword() bool { return s.passwordInForce() != "" }
+
+// CheckPassword returns nil for the right password, and otherwise ErrWrong, ErrNoPassword, a *TooManyError, or ctx's
+// error. Source is the address of whoever tries, with or without a port; failures are counted for it and for all
+// together. Passwords are hashed one at a time, each in tens of milliseconds and 19 MiB: it waits for its turn.
+func (s *Store) CheckPassword(ctx context.Context, source, password string) error {
+	source = sourceOf(source)
+	if err := s.passwordLimit.allow(source); err != nil {
+		return err
+	}
 	select {
-	case p.hashing <- struct{}{}:
+	case s.hashing <- struct{}{}:
+		defer func() { <-s.hashing }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("wait to check the password: %w", ctx.Err())
 	}
-	defer func() { <-p.hashing }()
-	f()
-	debug.FreeOSMemory() // the 19 MiB would stay resident for minutes
+	// Asked again, since many may have waited here together.
+	if err := s.passwordLimit.allow(source); err != nil {
+		return err
+	}
+	inForce := s.passwordInForce()
+	if inForce == "" {
+		return ErrNoPassword
+	}
+	hash, err := parsePasswordHash(inForce)
+	if err != nil {
+		return fmt.Errorf("check the password: %w", err)
+	}
+	defer s.memory.soon()
+	// Wrong as well if the password was changed while this one was hashed.
+	if len(password) > maxPassword || !hash.matches(password) || s.passwordInForce() != inForce {
+		s.passwordLimit.failed(source)
+		s.log.Warn("wrong password", "source", source)
+		return ErrWrong
+	}
+	s.passwordLimit.succeeded(source)
 	return nil
 }
 
-// writeFile replaces path at once, or leaves it as it was.
-func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
+// PasswordChanged takes up the password file as SetPassword left it, and ends all logins. While a password given at
+// start is in force it changes nothing and returns ErrPasswordGiven.
+func (s *Store) PasswordChanged(ctx context.Context) error {
+	if s.given != "" {
+		return ErrPasswordGiven
+	}
+	hash, err := readPassword(s.dir)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	s.setPasswordInForce(hash)
+	s.registry.endAll()
+	return s.sweep(ctx)
+}
+
+func (s *Store) passwordInForce() string {
+	s.passwordMu.Lock()
+	defer s.passwordMu.Unlock()
+	return s.password
+}
+
+func (s *Store) setPasswordInForce(hash string) {
+	s.passwordMu.Lock()
+	defer s.passwordMu.Unlock()
+	s.password = hash
+}
+
+// readPassword returns the stored hash, or "" if there is none.
+func readPassword(dir string) (string, error) {
+	path := filepath.Join(dir, passwordFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return "", fmt.Errorf("read the password: %w", err)
 	}
-	return nil
+	hash := strings.TrimSpace(string(text))
+	if _, err := parsePasswordHash(hash); err != nil {
+		return "", fmt.Errorf("read %s: %w: set the password again with `tandem password`", path, err)
+	}
+	return hash, nil
 }
 
-// hash is an argon2id hash with its parameters.
-type hash struct {
-	memory  uint32 // KiB
-	passes  uint32
-	threads uint8
-	salt    []byte
-	key     []byte
-}
-
-func (h hash) derive(password string) []byte {
-	return argon2.IDKey([]byte(password), h.salt, h.passes, h.memory, h.threads, hashBytes)
-}
-
-// String returns the hash in the PHC string format.
-func (h hash) String() string {
-	b64 := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.passes, h.threads, b64(h.salt), b64(h.key))
-}
-
-var errHash = errors.New("not an argon2id hash")
-
-// parseHash reads what String writes.
-func parseHash(s string) (hash, error) {
-	var h hash
-	fields := strings.Split(s, "$")
-	if len(fields) != 6 || fields[0] != "" || fields[1] != "argon2id" || fields[2] != fmt.Sprintf("v=%d", argon2.Version) {
-		return hash{}, errHash
+// replaceFile writes a private file so that it is there whole or as it was, also after a power cut.
+func replaceFile(path, content string) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // made with mode 0600
+	if err != nil {
+		return err
 	}
-	if _, err := fmt.Sscanf(fields[3], "m=%d,t=%d,p=%d", &h.memory, &h.passes, &h.threads); err != nil {
-		return hash{}, errHash
+	defer func() {
+		if err != nil {
+			file.Close()
+			os.Remove(file.Name())
+		}
+	}()
+	if _, err := file.WriteString(content); err != nil {
+		return err
 	}
-	if fields[3] != fmt.Sprintf("m=%d,t=%d,p=%d", h.memory, h.passes, h.threads) ||
-		h.passes < 1 || h.passes > maxArgonPasses || h.threads < 1 || h.threads > maxArgonThreads ||
-		h.memory < 8*uint32(h.threads) || h.memory > maxArgonMemory {
-		return hash{}, errHash
+	if err := file.Sync(); err != nil {
+		return err
 	}
-	var err error
-	if h.salt, err = base64.RawStdEncoding.Strict().DecodeString(fields[4]); err != nil || len(h.salt) < 8 {
-		return hash{}, errHash
+	if err := file.Close(); err != nil {
+		return err
 	}
-	if h.key, err = base64.RawStdEncoding.Strict().DecodeString(fields[5]); err != nil || len(h.key) != hashBytes {
-		return hash{}, errHash
-	}
-	return h, nil
+	return os.Rename(file.Name(), path)
 }
