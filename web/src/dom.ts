@@ -1,0 +1,33 @@
+type Attributes = Record<string, string | number | boolean | undefined>;
+
+/**
+ * Makes an element. Attributes that are undefined or false are left out, true ones are empty. Strings among the
+ * children become text, never markup.
+ */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue;
+    element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Makes a button with a word on it. `kind` is a class of buttons.css. */
+export function button(label: string, onClick: () => void, kind = ''): HTMLButtonElement {
+  const element = h('button', { type: 'button', class: `button ${kind}`.trim() }, label);
+  element.addEventListener('click', onClick);
+  return element;
+}
+
+/** Finds an element that index.html has. */
+export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`index.html has no #${id}`);
+  return element as T;
+}

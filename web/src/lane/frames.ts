@@ -1,0 +1,70 @@
+/** A text frame from the server. */
+export type ServerFrame =
+  | { type: 'ready'; offset: number; cols: number; rows: number; writable: boolean }
+  | { type: 'writable'; writable: boolean }
+  | { type: 'cleared'; offset: number }
+  | { type: 'reset'; offset: number; replay: boolean }
+  | { type: 'live'; offset: number }
+  | { type: 'resize'; cols: number; rows: number }
+  | { type: 'title'; title: string }
+  | { type: 'exit'; code: number; signal?: string }
+  | { type: 'error'; title: string }
+  | { type: 'pong' };
+
+/** A text frame to the server. */
+export type ClientFrame =
+  | { type: 'resize'; cols: number; rows: number }
+  | { type: 'ack'; offset: number }
+  | { type: 'visible'; visible: boolean }
+  | { type: 'clear' }
+  | { type: 'ping' };
+
+/**
+ * Reads a text frame. Returns undefined for an unknown type, which the protocol says to ignore, and for a frame with a
+ * missing or bad field.
+ */
+export function parseFrame(text: string): ServerFrame | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const frame = value as Record<string, unknown>;
+  const { type, offset, cols, rows, writable, title, code, signal } = frame;
+  switch (type) {
+    case 'ready':
+      return isOffset(offset) && isCells(cols) && isCells(rows)
+        ? { type, offset, cols, rows, writable: writable !== false }
+        : undefined;
+    case 'writable':
+      return typeof writable === 'boolean' ? { type, writable } : undefined;
+    case 'cleared':
+    case 'live':
+      return isOffset(offset) ? { type, offset } : undefined;
+    case 'reset':
+      return isOffset(offset) ? { type, offset, replay: frame['replay'] === true } : undefined;
+    case 'resize':
+      return isCells(cols) && isCells(rows) ? { type, cols, rows } : undefined;
+    case 'title':
+    case 'error':
+      return typeof title === 'string' ? { type, title } : undefined;
+    case 'exit':
+      if (typeof code !== 'number' || !Number.isInteger(code)) return undefined;
+      return typeof signal === 'string' && signal !== '' ? { type, code, signal } : { type, code };
+    case 'pong':
+      return { type };
+    default:
+      return undefined;
+  }
+}
+
+function isOffset(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** A terminal has at most 65,535 columns or rows (struct winsize). */
+function isCells(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 0xffff;
+}

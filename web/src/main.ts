@@ -1,0 +1,55 @@
+import '@xterm/xterm/css/xterm.css';
+import { api, ApiError, Unreachable, type Session, type TerminalInfo } from './api.ts';
+import { byId } from './dom.ts';
+import { Backoff } from './lane/backoff.ts';
+import { askLogin, loginByLink } from './login.ts';
+import { allowTerminalStyles } from './strict-styles.ts';
+import { followTheme } from './theme.ts';
+import { Workbench } from './workbench.ts';
+
+/** How long the font may take before terminals are measured without it, in milliseconds. */
+const FONT_TIME = 1_500;
+
+async function start(): Promise<void> {
+  allowTerminalStyles();
+  let workbench: Workbench | undefined;
+  followTheme(() => workbench?.restyle());
+  const font = loadFont();
+  const link = await loginByLink();
+  const [session, terminals] = await load(link?.problem);
+  await font; // cells are measured once, in the font's own width
+  byId('cover').hidden = true;
+  workbench = new Workbench(session, terminals);
+}
+
+/** Asks the server who we are and what is there, for as long as it takes. */
+async function load(problem: string | undefined): Promise<[Session, TerminalInfo[]]> {
+  const backoff = new Backoff();
+  for (;;) {
+    try {
+      return await Promise.all([api.session(), api.terminals()]);
+    } catch (err) {
+      if (err instanceof ApiError && err.status === 401) {
+        await askLogin(problem);
+        continue;
+      }
+      if (!(err instanceof Unreachable) && !(err instanceof ApiError)) throw err;
+      cover(`${err.message} Trying again…`);
+      await new Promise((resolve) => setTimeout(resolve, backoff.next()));
+    }
+  }
+}
+
+function cover(text: string): void {
+  const element = byId('cover');
+  element.textContent = text;
+  element.hidden = false;
+}
+
+async function loadFont(): Promise<void> {
+  const faces = ['', 'bold ', 'italic '].map((face) => document.fonts.load(`${face}14px "JetBrains Mono"`));
+  const late = new Promise((resolve) => setTimeout(resolve, FONT_TIME));
+  await Promise.race([Promise.allSettled(faces), late]);
+}
+
+void start();

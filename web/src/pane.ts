@@ -1,0 +1,185 @@
+import { FitAddon } from '@xterm/addon-fit';
+import { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes';
+import { WebLinksAddon } from '@xterm/addon-web-links';
+import { WebglAddon } from '@xterm/addon-webgl';
+import { Terminal } from '@xterm/xterm';
+import { copyText } from './clipboard.ts';
+import { h } from './dom.ts';
+import type { Screen } from './lane/lane.ts';
+import { settings } from './settings.ts';
+import { isMac, matchShortcut } from './shortcuts.ts';
+import { terminalTheme } from './theme.ts';
+
+/** What a pane tells. */
+export interface PaneEvents {
+  /** Input from the person or an answer of the terminal; UTF-8, or raw bytes of an old mouse report. */
+  input(bytes: Uint8Array<ArrayBuffer>): void;
+  /** The size that would fill the pane, in cells. */
+  fits(cols: number, rows: number): void;
+}
+
+/** How many lines are kept above the screen. */
+const SCROLLBACK = 10_000;
+
+/**
+ * One terminal on the page. Its size in cells is the server's to say; the pane only tells what would fit. Opened in the
+ * document when it is first shown, drawn only while it is shown.
+ */
+export class Pane implements Screen {
+  /** The tab panel that holds the terminal; hidden until show. */
+  readonly element = h('section', { class: 'pane', role: 'tabpanel', hidden: true });
+  private readonly holder = h('div', { class: 'pane-terminal' });
+  private readonly terminal: Terminal;
+  private readonly fit = new FitAddon();
+  private webgl: WebglAddon | undefined;
+  /** Whether WebGL was tried and lost, or is not there; the DOM renderer does for the rest of this pane's life. */
+  private webglLost = false;
+  private readonly resizes = new ResizeObserver(() => this.tellFit());
+
+  constructor(private readonly events: PaneEvents) {
+    const { fontSize, screenReader } = settings.get();
+    this.terminal = new Terminal({
+      allowProposedApi: true, // the grapheme addon's
+      cursorBlink: false,
+      fontFamily: '"JetBrains Mono", ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+      fontSize,
+      macOptionIsMeta: true,
+      rightClickSelectsWord: false,
+      screenReaderMode: screenReader,
+      scrollback: SCROLLBACK,
+      theme: terminalTheme(),
+    });
+    this.terminal.loadAddon(this.fit);
+    this.terminal.loadAddon(new UnicodeGraphemesAddon());
+    this.terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
+    this.terminal.options.linkHandler = { activate: (_event, uri) => openLink(uri) };
+    const encoder = new TextEncoder();
+    this.terminal.onData((text) => events.input(encoder.encode(text)));
+    this.terminal.onBinary((text) => events.input(Uint8Array.from(text, (c) => c.charCodeAt(0))));
+    this.terminal.attachCustomKeyEventHandler((event) => this.handleKey(event));
+    this.element.append(this.holder);
+  }
+
+  write(bytes: Uint8Array, done: () => void): void {
+    this.terminal.write(bytes, done);
+  }
+
+  // What is not output waits for the output before it: xterm.js parses later than it is given.
+
+  reset(): void {
+    this.terminal.write('', () => this.terminal.reset());
+  }
+
+  resize(cols: number, rows: number): void {
+    this.terminal.write('', () => this.terminal.resize(cols, rows));
+  }
+
+  clear(): void {
+    this.terminal.write('', () => {
+      this.terminal.options.scrollback = 0;
+      this.terminal.options.scrollback = SCROLLBACK;
+    });
+  }
+
+  /** Shows the pane, and tells what fits. */
+  show(): void {
+    this.element.hidden = false;
+    if (!this.terminal.element) {
+      this.terminal.open(this.holder);
+      this.resizes.observe(this.holder);
+    }
+    this.chooseRenderer();
+    this.tellFit();
+  }
+
+  /** Hides the pane. A browser has few WebGL contexts, so a hidden pane gives its own back. */
+  hide(): void {
+    this.element.hidden = true;
+    this.webgl?.dispose();
+    this.webgl = undefined;
+  }
+
+  focus(): void {
+    this.terminal.focus();
+  }
+
+  /** Returns the size that would fill the pane, in cells, once it was shown. */
+  fitting(): { cols: number; rows: number } | undefined {
+    const size = this.element.hidden ? undefined : this.fit.proposeDimensions();
+    return size && Number.isFinite(size.cols) && Number.isFinite(size.rows) ? size : undefined;
+  }
+
+  /** Takes over changed settings and colours. */
+  restyle(): void {
+    const { fontSize, screenReader } = settings.get();
+    Object.assign(this.terminal.options, { fontSize, screenReaderMode: screenReader, theme: terminalTheme() });
+    if (!this.element.hidden) {
+      this.chooseRenderer();
+      this.tellFit();
+    }
+  }
+
+  /** Says no to input by a short shake, which style sheets leave out for those who want no motion. */
+  shake(): void {
+    this.element.classList.remove('shake');
+    void this.element.offsetWidth; // so that the animation starts over
+    this.element.classList.add('shake');
+  }
+
+  dispose(): void {
+    this.resizes.disconnect();
+    this.terminal.dispose();
+    this.element.remove();
+  }
+
+  private tellFit(): void {
+    const size = this.fitting();
+    if (size) this.events.fits(size.cols, size.rows);
+  }
+
+  private chooseRenderer(): void {
+    if (settings.get().renderer === 'dom' || this.webglLost) {
+      this.webgl?.dispose();
+      this.webgl = undefined;
+      return;
+    }
+    if (this.webgl) return;
+    try {
+      const webgl = new WebglAddon();
+      webgl.onContextLoss(() => {
+        this.webglLost = true;
+        webgl.dispose();
+        this.webgl = undefined;
+      });
+      this.terminal.loadAddon(webgl);
+      this.webgl = webgl;
+    } catch {
+      this.webglLost = true; // no WebGL 2 here
+    }
+  }
+
+  /** Returns false for a key that xterm.js is to leave alone. */
+  private handleKey(event: KeyboardEvent): boolean {
+    if (matchShortcut(event)) return false; // the page's listener gets it
+    if (event.code === 'KeyC' && event.ctrlKey && event.shiftKey && !event.altKey) {
+      event.preventDefault(); // or Chrome opens its developer tools
+      if (event.type === 'keydown') void this.copy();
+      return false;
+    }
+    if (event.code === 'KeyV' && event.ctrlKey && !event.altKey && !event.metaKey) {
+      // Left to the browser, which pastes, and xterm.js takes the paste event.
+      return !(event.shiftKey || (settings.get().ctrlV === 'paste' && !isMac));
+    }
+    return true;
+  }
+
+  private async copy(): Promise<void> {
+    const text = this.terminal.getSelection();
+    if (text !== '') await copyText(text);
+  }
+}
+
+/** Opens an address from a terminal's output in a new window that knows nothing of ours. */
+function openLink(uri: string): void {
+  if (/^(https?|mailto):/i.test(uri)) open(uri, '_blank', 'noopener,noreferrer');
+}

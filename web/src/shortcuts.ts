@@ -1,0 +1,46 @@
+/** What a shortcut does. */
+export type Action = 'new' | 'close' | 'next' | 'previous' | 'tabs' | 'help' | { goto: number };
+
+/** Whether Cmd takes the part of Ctrl in the system's own shortcuts. */
+export const isMac = /Mac|iP(hone|ad|od)/.test(navigator.platform);
+
+/**
+ * The shortcuts, as the help shows them. Chosen so that no browser keeps them for itself and no common program in a
+ * terminal wants them: terminals cannot tell Ctrl+Shift+letter from Ctrl+letter, so programs do without it.
+ */
+export const shortcutHelp: readonly (readonly [keys: string, does: string])[] = [
+  ['Ctrl+Shift+Enter', 'New terminal'],
+  ['Ctrl+Shift+X', 'Close tab'],
+  ['Alt+Page Down', 'Next tab'],
+  ['Alt+Page Up', 'Previous tab'],
+  ['Ctrl+Shift+1 … 9', 'Go to a tab'],
+  ['Ctrl+Shift+Home', 'Move to the tab list'],
+  ['F2, double click', 'Rename the tab (in the tab list)'],
+  ['Ctrl+Shift+C', 'Copy what is selected'],
+  ['Ctrl+Shift+V', 'Paste'],
+  ['Ctrl+Shift+?', 'This help'],
+];
+
+/** Returns what a key press asks for, or undefined for a key that is the program's. */
+export function matchShortcut(event: KeyboardEvent): Action | undefined {
+  if (event.metaKey) return undefined;
+  if (event.altKey && !event.ctrlKey && !event.shiftKey) {
+    if (event.code === 'PageDown') return 'next';
+    if (event.code === 'PageUp') return 'previous';
+    return undefined;
+  }
+  if (!event.ctrlKey || !event.shiftKey || event.altKey) return undefined;
+  switch (event.code) {
+    case 'Enter':
+      return 'new';
+    case 'KeyX':
+      return 'close';
+    case 'Home':
+      return 'tabs';
+    case 'Slash':
+      return 'help';
+  }
+  if (event.key === '?') return 'help';
+  const digit = /^Digit([1-9])$/.exec(event.code);
+  return digit ? { goto: Number(digit[1]) - 1 } : undefined;
+}

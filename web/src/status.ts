@@ -1,0 +1,93 @@
+import { button, h } from './dom.ts';
+
+/** A connection that is back within so many milliseconds was never seen to be away. */
+const QUIET = 500;
+
+/** How long "not sent" stays after the last key that was refused, in milliseconds. */
+const NOT_SENT = 2_000;
+
+/** What is said over a terminal: that it is disconnected, has ended, or is gone. */
+export class Status {
+  private readonly banner = h('div', { class: 'banner', role: 'status', hidden: true });
+  private readonly text = h('span');
+  private readonly now = button('Reconnect now', () => this.reconnect?.(), 'small');
+  private panel: HTMLElement | undefined;
+  private reconnect: (() => void) | undefined;
+  private away = false;
+  private isReadOnly = false;
+  private quiet: ReturnType<typeof setTimeout> | undefined;
+  private refusal: ReturnType<typeof setTimeout> | undefined;
+
+  /** Everything is shown inside `parent`. */
+  constructor(private readonly parent: HTMLElement) {
+    this.banner.append(this.text, this.now);
+    parent.append(this.banner);
+  }
+
+  /** Says that the connection is lost or back. `reconnect` is called by the button beside it. */
+  disconnected(away: boolean, reconnect?: () => void): void {
+    if (reconnect) this.reconnect = reconnect;
+    if (away === this.away) return;
+    this.away = away;
+    clearTimeout(this.quiet);
+    if (away) this.quiet = setTimeout(() => this.draw(), QUIET);
+    else this.draw();
+  }
+
+  /** Says whether typing is switched off. */
+  readOnly(on: boolean): void {
+    this.isReadOnly = on;
+    if (!this.away) this.draw();
+  }
+
+  /** Says for a moment that what was typed was not sent. */
+  notSent(): void {
+    clearTimeout(this.refusal);
+    this.refusal = setTimeout(() => {
+      this.refusal = undefined;
+      this.draw();
+    }, NOT_SENT);
+    this.draw();
+  }
+
+  /** Says below the output how the program ended. */
+  exited(text: string, ...actions: HTMLButtonElement[]): void {
+    this.showPanel(h('div', { class: 'exit-bar', role: 'status' }, h('span', {}, text), ...actions));
+  }
+
+  /** Says over the output that the terminal is no more. */
+  gone(text: string, detail: HTMLElement, ...actions: HTMLButtonElement[]): void {
+    const card = h('div', { class: 'card' }, h('h2', {}, text), detail, h('div', { class: 'card-actions' }, ...actions));
+    this.showPanel(h('div', { class: 'veil', role: 'status' }, card));
+  }
+
+  /** Moves the keyboard to the first action, if there is one, and returns whether there was. */
+  focus(): boolean {
+    const action = this.panel?.querySelector('button');
+    action?.focus();
+    return action !== null && action !== undefined;
+  }
+
+  dispose(): void {
+    clearTimeout(this.quiet);
+    clearTimeout(this.refusal);
+  }
+
+  private showPanel(panel: HTMLElement): void {
+    const focused = this.parent.contains(document.activeElement);
+    this.panel?.remove();
+    this.panel = panel;
+    this.parent.append(panel);
+    if (focused) this.focus();
+  }
+
+  private draw(): void {
+    const refused = this.refusal !== undefined;
+    this.banner.hidden = !this.away && !refused && !this.isReadOnly;
+    this.banner.classList.toggle('refused', refused);
+    this.now.hidden = !this.away;
+    if (this.away) this.text.textContent = refused ? 'Not sent: reconnecting…' : 'Connection lost. Reconnecting…';
+    else if (refused) this.text.textContent = 'Not sent: the connection was lost.';
+    else this.text.textContent = 'Typing is switched off for you.';
+  }
+}
