@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 
 	"tandem/ptymgr"
+	"tandem/server/login"
 )
 
 const (
@@ -45,18 +46,18 @@ func (s *Server) serveByteLane(w http.ResponseWriter, r *http.Request) {
 	since, err := parseSince(query.Get("since"))
 	if err != nil {
 		s.metrics.attachError("since")
-		problem(w, r, http.StatusBadRequest, err.Error())
+		problem(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	if err := s.redeemTicket(r, id); err != nil {
 		s.metrics.attachError("ticket")
-		problem(w, r, http.StatusForbidden, err.Error())
+		problem(w, http.StatusForbidden, err.Error())
 		return
 	}
 	terminal, ok := s.terminals.Get(id)
 	if !ok {
 		s.metrics.attachError("terminal")
-		problem(w, r, http.StatusNotFound, "no such terminal")
+		problem(w, http.StatusNotFound, noTerminal)
 		return
 	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
@@ -73,7 +74,10 @@ func (s *Server) serveByteLane(w http.ResponseWriter, r *http.Request) {
 		viewer:  terminal.Attach(ptymgr.AttachOptions{Since: since, Writable: true}),
 		replies: make(chan reply, maxReplies),
 	}
-	code := lane.serve(loginFrom(r.Context()).Done, s.closing)
+	caller, _ := login.From(r.Context())
+	s.sockets.Add(1)
+	defer s.sockets.Done()
+	code := lane.serve(caller.Done(), s.closing)
 	s.metrics.closed(int(code))
 }
 
