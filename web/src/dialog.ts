@@ -20,6 +20,35 @@ export function ask(title: string, text: string, yes: string): Promise<boolean> 
   });
 }
 
+/** Asks for a line of text, and resolves to it without blanks around it, or to undefined when cancelled. */
+export function askText(title: string, label: string, value: string, hint: string): Promise<string | undefined> {
+  const field = h('input', { id: 'dialog-text', type: 'text', maxlength: 200, autocomplete: 'off' });
+  field.value = value;
+  const save = button('Save', () => undefined, 'primary');
+  save.type = 'submit';
+  const cancel = button('Cancel', () => dialog.close());
+  const form = h(
+    'form',
+    { class: 'text-form' },
+    h('label', { for: field.id }, label),
+    field,
+    h('p', { class: 'quiet' }, hint),
+    h('div', { class: 'dialog-actions' }, cancel, save),
+  );
+  const dialog = makeDialog(title, form);
+  return new Promise((resolve) => {
+    let text: string | undefined;
+    form.addEventListener('submit', (event) => {
+      event.preventDefault(); // form-action is refused by the content security policy
+      text = field.value.trim();
+      dialog.close();
+    });
+    dialog.addEventListener('close', () => resolve(text));
+    dialog.showModal();
+    field.select();
+  });
+}
+
 let count = 0;
 
 function makeDialog(title: string, ...content: Node[]): HTMLDialogElement {

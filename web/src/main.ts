@@ -27,7 +27,7 @@ async function load(problem: string | undefined): Promise<[Session, TerminalInfo
   const backoff = new Backoff();
   for (;;) {
     try {
-      return await Promise.all([api.session(), api.terminals()]);
+      return [await api.session(), await api.terminals()];
     } catch (err) {
       if (err instanceof ApiError && err.status === 401) {
         await askLogin(problem);

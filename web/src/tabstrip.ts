@@ -5,8 +5,7 @@ import type { Tab } from './tab.ts';
 export interface TabStripEvents {
   select(tab: Tab): void;
   close(tab: Tab): void;
-  /** An empty title means: whatever the program says. */
-  rename(tab: Tab, title: string): void;
+  rename(tab: Tab): void;
   /** The keyboard leaves the list for the terminal. */
   leave(): void;
 }
@@ -58,7 +57,7 @@ export class TabStrip {
   update(tab: Tab): void {
     const item = this.items.get(tab);
     if (!item) return;
-    if (!item.label.contains(document.activeElement)) item.label.textContent = tab.title;
+    item.label.textContent = tab.title;
     item.tab.title = tab.cwd === '' ? tab.title : `${tab.title}\n${tab.cwd}`;
     item.root.classList.toggle('ended', tab.exit !== undefined);
     item.tab.setAttribute('aria-label', tab.exit ? `${tab.title} (ended)` : tab.title);
@@ -79,7 +78,7 @@ export class TabStrip {
       label,
     );
     button.addEventListener('click', () => this.events.select(tab));
-    button.addEventListener('dblclick', () => this.rename(tab));
+    button.addEventListener('dblclick', () => this.events.rename(tab));
     const close = h('button', { type: 'button', class: 'tab-close', tabindex: -1 });
     close.append(icon('icon-cross'));
     close.addEventListener('click', () => this.events.close(tab));
@@ -90,34 +89,6 @@ export class TabStrip {
     const item = { root, tab: button, label, close };
     this.items.set(tab, item);
     return item;
-  }
-
-  /** Puts a field in the place of the title until Enter, Escape or a click elsewhere. */
-  private rename(tab: Tab): void {
-    const item = this.items.get(tab);
-    if (!item || item.root.querySelector('input')) return;
-    const field = h('input', { class: 'tab-rename', type: 'text', maxlength: 200, 'aria-label': 'Title of the tab' });
-    field.value = tab.title;
-    field.placeholder = 'As the program says';
-    item.tab.hidden = true;
-    item.root.prepend(field);
-    field.select();
-    let over = false;
-    const end = (save: boolean) => {
-      if (over) return;
-      over = true;
-      field.remove();
-      item.tab.hidden = false;
-      if (save && field.value !== tab.title) this.events.rename(tab, field.value.trim());
-    };
-    field.addEventListener('blur', () => end(true));
-    field.addEventListener('keydown', (event) => {
-      event.stopPropagation();
-      if (event.key !== 'Enter' && event.key !== 'Escape') return;
-      event.preventDefault();
-      end(event.key === 'Enter');
-      this.events.leave();
-    });
   }
 
   private handleKey(event: KeyboardEvent): void {
@@ -144,7 +115,7 @@ export class TabStrip {
         move(tabs.at(-1));
         break;
       case 'F2':
-        this.rename(tab);
+        this.events.rename(tab);
         break;
       case 'Delete':
         this.events.close(tab);

@@ -1,5 +1,5 @@
 import { api, ApiError, type NewTerminal, type Session, type TerminalInfo } from './api.ts';
-import { ask } from './dialog.ts';
+import { ask, askText } from './dialog.ts';
 import { openDevices } from './devices.ts';
 import { button, byId, h } from './dom.ts';
 import { openHelp } from './help.ts';
@@ -24,6 +24,8 @@ export class Workbench {
   private readonly empty: HTMLElement;
   private readonly strip: TabStrip;
   private readonly tabEvents: TabEvents;
+  /** While the login form is shown, which all tabs share. */
+  private loggingIn: Promise<void> | undefined;
   private refreshTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** Shows the terminals that are there, and the page itself. Without any, a shell is started. */
@@ -34,7 +36,7 @@ export class Workbench {
     this.strip = new TabStrip({
       select: (tab) => this.select(tab),
       close: (tab) => void this.close(tab),
-      rename: (tab, title) => void this.rename(tab, title),
+      rename: (tab) => void this.rename(tab),
       leave: () => this.active?.focus(),
     });
     this.tabEvents = {
@@ -50,7 +52,7 @@ export class Workbench {
         this.remove(tab);
         this.report(err);
       },
-      replace: (tab) => this.replace(tab),
+      replace: (tab) => void this.replace(tab),
       close: (tab) => void this.close(tab),
       needsLogin: () => void this.logIn(),
       serverRestarted: () => this.serverRestarted(),
@@ -125,7 +127,7 @@ export class Workbench {
       try {
         const info = await api.terminal(id);
         const what = info.foreground || 'A program';
-        if (info.busy && !(await ask('Close this tab?', `${what} is still running. It ends with the tab.`, 'Close tab'))) {
+        if (info.busy && !(await ask('Close terminal?', `${what} is still running, and ends with the terminal.`, 'Close terminal'))) {
           this.active?.focus();
           return;
         }
@@ -173,16 +175,26 @@ export class Workbench {
     }
   }
 
-  private replace(tab: Tab): void {
+  private async replace(tab: Tab): Promise<void> {
+    const { id } = tab;
+    try {
+      if (id !== undefined) tab.update(await api.terminal(id)); // it may have changed its directory at the end
+    } catch {
+      // Gone with the server: what was known before does.
+    }
     const index = this.tabs.indexOf(tab);
-    const { cwd, id } = tab;
+    if (index < 0) return;
+    const { cwd } = tab;
     this.start(cwd === '' ? {} : { cwd }, index + 1);
     this.remove(tab);
     if (id !== undefined) this.end(id);
   }
 
-  private async rename(tab: Tab, title: string): Promise<void> {
+  private async rename(tab: Tab): Promise<void> {
     if (tab.id === undefined) return;
+    const title = await askText('Rename terminal', 'Title', tab.title, 'Without one, the program names the terminal.');
+    this.active?.focus();
+    if (title === undefined || title === tab.title) return;
     try {
       await api.rename(tab.id, title);
       if (title !== '') tab.showTitle(title);
@@ -213,7 +225,12 @@ export class Workbench {
     else if (this.tabs[0]) this.select(this.tabs[0]);
   }
 
-  private async logIn(): Promise<void> {
+  private logIn(): Promise<void> {
+    this.loggingIn ??= this.reLogIn().finally(() => (this.loggingIn = undefined));
+    return this.loggingIn;
+  }
+
+  private async reLogIn(): Promise<void> {
     await askLogin('You were logged out. Your shells keep running.');
     for (const tab of this.tabs) tab.nudge();
     await this.refresh();
