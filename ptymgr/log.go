@@ -149,11 +149,23 @@ func (l *log) forgetSizes(offset int64) {
 
 // sizeAt returns the size at an offset and the next offset at which it changes, or end. mu is held.
 func (l *log) sizeAt(offset, end int64) (Size, int64) {
-	i := sort.Search(len(l.sizes), func(i int) bool { return l.sizes[i].offset > offset })
-	if i < len(l.sizes) {
-		end = min(end, l.sizes[i].offset)
+	i := l.sizeMark(offset)
+	if i+1 < len(l.sizes) {
+		end = min(end, l.sizes[i+1].offset)
 	}
-	return l.sizes[max(i-1, 0)].size, end
+	return l.sizes[i].size, end
+}
+
+// sizeFrom returns the size at an offset and since when it has been that. mu is held.
+func (l *log) sizeFrom(offset int64) (Size, int64) {
+	mark := l.sizes[l.sizeMark(offset)]
+	return mark.size, mark.offset
+}
+
+// sizeMark returns the index of the mark that holds at offset.
+func (l *log) sizeMark(offset int64) int {
+	i := sort.Search(len(l.sizes), func(i int) bool { return l.sizes[i].offset > offset })
+	return max(i-1, 0)
 }
 
 // size returns the terminal's size now. mu is held.

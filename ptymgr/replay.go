@@ -10,7 +10,8 @@ func (v *Viewer) replay(first EventKind, target int64) {
 	t, l := v.t, v.t.log
 	state, offset := l.stateAt(target)
 	v.restart(offset)
-	size, _ := l.sizeAt(offset, 0)
+	size, since := l.sizeFrom(offset)
+	state.resized(since)
 	if first == EventReady || size != v.toldSize {
 		v.queue = append(v.queue, Event{Kind: first, Offset: offset, Size: size})
 	}

@@ -106,7 +106,7 @@ func (t *Terminal) Attach(opts AttachOptions) *Viewer {
 	t.pacing.viewers[v] = struct{}{}
 	if opts.Since >= l.tail() && opts.Since <= l.clean {
 		v.restart(opts.Since)
-		v.toldSize, _ = l.sizeAt(v.pos, 0)
+		v.toldSize, _ = l.sizeFrom(v.pos)
 		v.queue = append(v.queue, Event{Kind: EventReady, Offset: v.pos, Size: v.toldSize})
 	} else {
 		v.replay(EventReady, t.freshStart())
@@ -246,7 +246,7 @@ func (v *Viewer) news() (Event, bool) {
 		v.queue = append(v.queue[:0], v.queue[1:]...)
 		return ev, true
 	}
-	if size, _ := l.sizeAt(v.pos, 0); size != v.toldSize {
+	if size, _ := l.sizeFrom(v.pos); size != v.toldSize {
 		v.toldSize = size
 		return Event{Kind: EventResize, Size: size}, true
 	}
