@@ -105,20 +105,23 @@ func Open(dir string, opts Options) (*Store, error) {
 		hashing:       make(chan struct{}, 1),
 		db:            db,
 		rows:          sqlite3store.NewWithCleanupInterval(db, time.Hour),
-		sessions:      scs.New(),
 		registry:      registry{logins: make(map[string]*liveLogin)},
 		memory:        startMemoryReturner(),
 	}
-	s.sessions.Store = s.rows
-	s.sessions.HashTokenInStore = true
-	s.sessions.Lifetime = Lifetime
-	s.sessions.Cookie = scs.SessionCookie{
-		Name:     opts.Cookie.Name(),
-		Path:     opts.Cookie.Path,
-		Secure:   opts.Cookie.Secure,
-		HttpOnly: true,
-		SameSite: http.SameSiteStrictMode,
-		Persist:  true,
+	// Not scs.New: that starts a goroutine which cannot be stopped reliably, for a store in memory.
+	s.sessions = &scs.SessionManager{
+		Store:            s.rows,
+		Codec:            scs.GobCodec{},
+		HashTokenInStore: true,
+		Lifetime:         Lifetime,
+		Cookie: scs.SessionCookie{
+			Name:     opts.Cookie.Name(),
+			Path:     opts.Cookie.Path,
+			Secure:   opts.Cookie.Secure,
+			HttpOnly: true,
+			SameSite: http.SameSiteStrictMode,
+			Persist:  true,
+		},
 	}
 	if opts.Cookie.Path == "" {
 		s.sessions.Cookie.Path = "/"
