@@ -5,6 +5,7 @@ import { WebglAddon } from '@xterm/addon-webgl';
 import { Terminal } from '@xterm/xterm';
 import { copyText } from './clipboard.ts';
 import { h } from './dom.ts';
+import { isAnswer } from './lane/answers.ts';
 import type { Screen } from './lane/lane.ts';
 import { settings } from './settings.ts';
 import { isMac, matchShortcut } from './shortcuts.ts';
@@ -12,8 +13,12 @@ import { terminalTheme } from './theme.ts';
 
 /** What a pane tells. */
 export interface PaneEvents {
-  /** Input from the person or an answer of the terminal; UTF-8, or raw bytes of an old mouse report. */
-  input(bytes: Uint8Array<ArrayBuffer>): void;
+  /** The person typed. */
+  type(keys: Uint8Array<ArrayBuffer>): void;
+  /** The person pasted a text, bracketed if the program asked for that. */
+  paste(text: Uint8Array<ArrayBuffer>): void;
+  /** The terminal answers the program, or reports the mouse or the focus to it. */
+  answer(bytes: Uint8Array<ArrayBuffer>): void;
   /** The size that would fill the pane, in cells. */
   fits(cols: number, rows: number): void;
 }
@@ -34,6 +39,8 @@ export class Pane implements Screen {
   private webgl: WebglAddon | undefined;
   /** Whether WebGL was tried and lost, or is not there; the DOM renderer does for the rest of this pane's life. */
   private webglLost = false;
+  /** Whether the data that xterm.js gives us now is a paste. */
+  private pasting = false;
   private readonly resizes = new ResizeObserver(() => this.tellFit());
 
   constructor(private readonly events: PaneEvents) {
@@ -54,8 +61,14 @@ export class Pane implements Screen {
     this.terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
     this.terminal.options.linkHandler = { activate: (_event, uri) => openLink(uri) };
     const encoder = new TextEncoder();
-    this.terminal.onData((text) => events.input(encoder.encode(text)));
-    this.terminal.onBinary((text) => events.input(Uint8Array.from(text, (c) => c.charCodeAt(0))));
+    this.terminal.onData((text) => {
+      const bytes = encoder.encode(text);
+      if (this.pasting) events.paste(bytes);
+      else if (isAnswer(text)) events.answer(bytes);
+      else events.type(bytes);
+    });
+    this.terminal.onBinary((text) => events.answer(Uint8Array.from(text, (c) => c.charCodeAt(0))));
+    this.holder.addEventListener('paste', (event) => this.handlePaste(event), true);
     this.terminal.attachCustomKeyEventHandler((event) => this.handleKey(event));
     this.element.append(this.holder);
   }
@@ -171,6 +184,16 @@ export class Pane implements Screen {
       return !(event.shiftKey || (settings.get().ctrlV === 'paste' && !isMac));
     }
     return true;
+  }
+
+  /** Takes a paste before xterm.js does, only to know it for one. */
+  private handlePaste(event: ClipboardEvent): void {
+    event.preventDefault();
+    event.stopPropagation();
+    const text = event.clipboardData?.getData('text/plain') ?? '';
+    this.pasting = true;
+    this.terminal.paste(text);
+    this.pasting = false;
   }
 
   private async copy(): Promise<void> {

@@ -1,10 +1,14 @@
 import { button, h } from './dom.ts';
+import type { PasteProgress } from './lane/input.ts';
 
 /** A connection that is back within so many milliseconds was never seen to be away. */
 const QUIET = 500;
 
 /** How long "not sent" stays after the last key that was refused, in milliseconds. */
 const NOT_SENT = 2_000;
+
+/** A paste longer than this is shown on its way, in bytes. */
+const LONG_PASTE = 256 * 1024;
 
 /** What is said over a terminal: that it is disconnected, has ended, or is gone. */
 export class Status {
@@ -15,6 +19,7 @@ export class Status {
   private reconnect: (() => void) | undefined;
   private away = false;
   private isReadOnly = false;
+  private paste: PasteProgress | undefined;
   private quiet: ReturnType<typeof setTimeout> | undefined;
   private refusal: ReturnType<typeof setTimeout> | undefined;
 
@@ -47,6 +52,12 @@ export class Status {
       this.refusal = undefined;
       this.draw();
     }, NOT_SENT);
+    this.draw();
+  }
+
+  /** Says how far a paste has come that takes longer than a moment; undefined when it is over. */
+  pasting(progress: PasteProgress | undefined): void {
+    this.paste = progress && progress.total > LONG_PASTE ? progress : undefined;
     this.draw();
   }
 
@@ -83,11 +94,16 @@ export class Status {
 
   private draw(): void {
     const refused = this.refusal !== undefined;
-    this.banner.hidden = !this.away && !refused && !this.isReadOnly;
+    this.banner.hidden = !this.away && !refused && !this.isReadOnly && !this.paste;
     this.banner.classList.toggle('refused', refused);
     this.now.hidden = !this.away;
     if (this.away) this.text.textContent = refused ? 'Not sent: reconnecting…' : 'Connection lost. Reconnecting…';
+    else if (this.paste) this.text.textContent = `Pasting: ${percent(this.paste)} % sent. Any key stops it.`;
     else if (refused) this.text.textContent = 'Not sent: the connection was lost.';
     else this.text.textContent = 'Typing is switched off for you.';
   }
+}
+
+function percent({ taken, total }: PasteProgress): number {
+  return Math.floor((100 * taken) / total);
 }

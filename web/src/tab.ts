@@ -49,7 +49,9 @@ export class Tab {
     private readonly events: TabEvents,
   ) {
     this.pane = new Pane({
-      input: (bytes) => this.type(bytes),
+      type: (keys) => this.input(() => this.lane.type(keys)),
+      paste: (text) => this.input(() => this.lane.paste(text)),
+      answer: (bytes) => this.input(() => this.lane.answer(bytes)),
       fits: (cols, rows) => this.lane.setSize(cols, rows),
     });
     this.pane.element.id = `${this.key}-panel`;
@@ -68,6 +70,7 @@ export class Tab {
         exit: (code, signal) => this.showExit({ code, signal }),
         error: notify,
         refused: () => this.refuse(),
+        paste: (progress) => this.status.pasting(progress),
       },
       { visible: false, ticket },
     );
@@ -154,8 +157,9 @@ export class Tab {
     }
   }
 
-  private type(bytes: Uint8Array<ArrayBuffer>): void {
-    if (!this.exit) this.lane.type(bytes);
+  /** Sends input while there is a program to take it. */
+  private input(send: () => void): void {
+    if (!this.exit) send();
   }
 
   private refuse(): void {

@@ -8,7 +8,7 @@ export type ServerFrame =
   | { type: 'resize'; cols: number; rows: number }
   | { type: 'title'; title: string }
   | { type: 'exit'; code: number; signal?: string }
-  | { type: 'error'; title: string }
+  | { type: 'error'; title: string; code?: string }
   | { type: 'pong' };
 
 /** A text frame to the server. */
@@ -48,8 +48,10 @@ export function parseFrame(text: string): ServerFrame | undefined {
     case 'resize':
       return isCells(cols) && isCells(rows) ? { type, cols, rows } : undefined;
     case 'title':
-    case 'error':
       return typeof title === 'string' ? { type, title } : undefined;
+    case 'error':
+      if (typeof title !== 'string') return undefined;
+      return typeof code === 'string' ? { type, title, code } : { type, title };
     case 'exit':
       if (typeof code !== 'number' || !Number.isInteger(code)) return undefined;
       return typeof signal === 'string' && signal !== '' ? { type, code, signal } : { type, code };

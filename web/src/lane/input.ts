@@ -1,49 +1,151 @@
 /** The most input bytes in one frame: the largest that a frame header of 8 bytes can announce. */
 export const MAX_FRAME = 65_535;
 
-/** How much may wait in the socket before the rest is held back, in bytes; memory for a large paste stays small. */
-const HIGH_WATER = 512 * 1024;
+/** How long a piece of a paste that found the server's queue full waits before it is sent again, in milliseconds. */
+export const RETRY_FULL = 100;
 
-/** How often a full socket is looked at again, in milliseconds; a browser gives no event for it. */
-const LOOK_AGAIN = 10;
+/** What closes a bracketed paste: CSI 201 ~. */
+const PASTE_END = Uint8Array.of(0x1b, 0x5b, 0x32, 0x30, 0x31, 0x7e);
 
-/** What input is sent on: the part of a WebSocket that it needs. */
-export interface InputSocket {
-  readonly bufferedAmount: number;
-  send(data: Uint8Array<ArrayBuffer>): void;
+/** What input is sent on. */
+export interface InputWire {
+  send(bytes: Uint8Array<ArrayBuffer>): void;
+  /** Calls back once the server has answered for everything sent before. */
+  ping(pong: () => void): void;
+}
+
+/** How far a paste has come, in bytes. */
+export interface PasteProgress {
+  taken: number;
+  total: number;
 }
 
 /**
- * Sends input in frames of at most MAX_FRAME bytes, in order, without filling the socket's buffer. A queue belongs to
- * one connection: what was not sent when it ended is never sent again.
+ * Sends input in order, in frames of at most MAX_FRAME bytes. Keys go at once. A paste goes piece by piece, each after
+ * the server has taken the one before, so that it may be longer than the server's queue and a key can stop it. A queue
+ * belongs to one connection: what was not sent when it ended is never sent again.
  */
 export class InputQueue {
-  private readonly frames: Uint8Array<ArrayBuffer>[] = [];
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly pastes: Paste[] = []; // the first is under way
+  private held: Uint8Array<ArrayBuffer>[] = []; // answers that would have landed inside a paste
 
-  constructor(private readonly socket: InputSocket) {}
+  /** `progress` is called as pastes go, and with undefined when the last is over. */
+  constructor(
+    private readonly wire: InputWire,
+    private readonly progress: (progress: PasteProgress | undefined) => void,
+  ) {}
 
-  /** Sends `bytes`, or queues them behind what waits. Does not block. */
-  push(bytes: Uint8Array<ArrayBuffer>): void {
-    this.frames.push(...splitInput(bytes));
-    if (this.timer === undefined) this.pump();
+  /** Sends keys. Whatever is still to be pasted is dropped. */
+  type(keys: Uint8Array<ArrayBuffer>): void {
+    const [current] = this.pastes.splice(0);
+    if (current) {
+      current.stop();
+      // Or the program would take the keys for a part of the paste.
+      if (current.bracketed) this.wire.send(PASTE_END);
+      this.pastesOver();
+    }
+    this.send(keys);
+  }
+
+  /** Sends an answer of the terminal itself, behind a paste that is under way. */
+  answer(bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.pastes.length > 0) this.held.push(bytes);
+    else this.send(bytes);
+  }
+
+  /** Sends a text of any size, behind the pastes before it. */
+  paste(text: Uint8Array<ArrayBuffer>): void {
+    const paste = new Paste(text, this.wire, {
+      taken: (taken, total) => this.progress({ taken, total }),
+      done: () => this.pasteDone(),
+    });
+    this.pastes.push(paste);
+    if (this.pastes.length === 1) paste.next();
+  }
+
+  /** Notes that the server had no room for what was sent last. Returns whether that will be sent again. */
+  full(): boolean {
+    this.pastes[0]?.refuse();
+    return this.pastes.length > 0;
   }
 
   /** Drops what was not sent, and returns how many bytes that were. */
   close(): number {
-    clearTimeout(this.timer);
-    return this.frames.splice(0).reduce((sum, frame) => sum + frame.length, 0);
+    this.held = [];
+    const pastes = this.pastes.splice(0);
+    for (const paste of pastes) paste.stop();
+    if (pastes.length > 0) this.progress(undefined);
+    return pastes.reduce((sum, paste) => sum + paste.left, 0);
   }
 
-  private pump(): void {
-    this.timer = undefined;
-    while (this.frames.length > 0) {
-      if (this.socket.bufferedAmount >= HIGH_WATER) {
-        this.timer = setTimeout(() => this.pump(), LOOK_AGAIN);
+  private send(bytes: Uint8Array<ArrayBuffer>): void {
+    for (const frame of splitInput(bytes)) this.wire.send(frame);
+  }
+
+  private pasteDone(): void {
+    this.pastes.shift();
+    if (this.pastes[0]) this.pastes[0].next();
+    else this.pastesOver();
+  }
+
+  private pastesOver(): void {
+    for (const bytes of this.held.splice(0)) this.send(bytes);
+    this.progress(undefined);
+  }
+}
+
+/** One paste. The server takes a piece whole or refuses it whole, with an error before the pong. */
+class Paste {
+  readonly bracketed: boolean;
+  private readonly pieces: Uint8Array<ArrayBuffer>[];
+  private taken = 0;
+  private refused = false;
+  private stopped = false;
+  private retry: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly text: Uint8Array<ArrayBuffer>,
+    private readonly wire: InputWire,
+    private readonly events: { taken(bytes: number, total: number): void; done(): void },
+  ) {
+    this.pieces = splitInput(text);
+    this.bracketed = PASTE_END.every((byte, i) => text[text.length - PASTE_END.length + i] === byte);
+  }
+
+  /** Bytes that the server has not taken. */
+  get left(): number {
+    return this.text.length - this.taken;
+  }
+
+  /** Sends the next piece; those after it follow by themselves. */
+  next(): void {
+    const piece = this.pieces[0];
+    if (!piece) {
+      this.events.done();
+      return;
+    }
+    this.refused = false;
+    this.wire.send(piece);
+    this.wire.ping(() => {
+      if (this.stopped) return;
+      if (this.refused) {
+        this.retry = setTimeout(() => this.next(), RETRY_FULL);
         return;
       }
-      this.socket.send(this.frames.shift()!);
-    }
+      this.pieces.shift();
+      this.taken += piece.length;
+      this.events.taken(this.taken, this.text.length);
+      this.next();
+    });
+  }
+
+  refuse(): void {
+    this.refused = true;
+  }
+
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.retry);
   }
 }
 

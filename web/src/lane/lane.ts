@@ -1,7 +1,7 @@
 import { Acks } from './acks.ts';
 import { Backoff } from './backoff.ts';
 import { parseFrame, type ClientFrame, type ServerFrame } from './frames.ts';
-import { InputQueue } from './input.ts';
+import { InputQueue, type PasteProgress } from './input.ts';
 
 /** Where a lane's output goes. Calls take effect in the order they were made, though perhaps later. */
 export interface Screen {
@@ -46,6 +46,8 @@ export interface LaneEvents {
   error(title: string): void;
   /** Input was not sent, and will not be: typed while there was no connection, or lost with one. */
   refused(): void;
+  /** A paste goes on, or, with undefined, there is none any more. */
+  paste(progress: PasteProgress | undefined): void;
 }
 
 /** The close codes of the protocol that mean more than "try again". */
@@ -91,6 +93,8 @@ export class Lane {
   private visible: boolean;
   private size: { cols: number; rows: number } | undefined;
   private typedAhead: Uint8Array<ArrayBuffer>[] = [];
+  /** What waits for a pong each; pongs come in the order of the pings. */
+  private pongs: (() => void)[] = [];
   private firstTicket: Promise<string> | undefined;
 
   /** Starts connecting at once. `ticket` is the one that comes with a new terminal. */
@@ -105,15 +109,21 @@ export class Lane {
     void this.connect();
   }
 
-  /** Sends input, whole or not at all as far as this side can know. */
-  type(bytes: Uint8Array<ArrayBuffer>): void {
-    if (this.input) {
-      this.input.push(bytes);
-      return;
-    }
-    const ahead = this.typedAhead.reduce((sum, piece) => sum + piece.length, bytes.length);
-    if (this.state === 'connecting' && ahead <= TYPE_AHEAD) this.typedAhead.push(bytes);
-    else this.events.refused();
+  /** Sends keys. A paste under way ends with them. */
+  type(keys: Uint8Array<ArrayBuffer>): void {
+    if (this.input) this.input.type(keys);
+    else this.typeAhead(keys);
+  }
+
+  /** Sends a text of any size, in pieces that keys can get in front of. */
+  paste(text: Uint8Array<ArrayBuffer>): void {
+    if (this.input) this.input.paste(text);
+    else this.typeAhead(text);
+  }
+
+  /** Sends an answer of the terminal itself to the program's question. Without a connection nobody waits for it. */
+  answer(bytes: Uint8Array<ArrayBuffer>): void {
+    this.input?.answer(bytes);
   }
 
   /** Says whether a person sees the terminal now. */
@@ -152,6 +162,12 @@ export class Lane {
   close(): void {
     this.attempt++;
     this.drop();
+  }
+
+  private typeAhead(bytes: Uint8Array<ArrayBuffer>): void {
+    const ahead = this.typedAhead.reduce((sum, piece) => sum + piece.length, bytes.length);
+    if (this.state === 'connecting' && ahead <= TYPE_AHEAD) this.typedAhead.push(bytes);
+    else this.events.refused();
   }
 
   private async connect(): Promise<void> {
@@ -220,13 +236,15 @@ export class Lane {
         this.events.writable(frame.writable);
         break;
       case 'exit':
+        this.input?.close(); // nobody will read the rest of a paste
         // Behind the output, which may still be on its way to the screen.
         this.screen.write(new Uint8Array(), () => this.events.exit(frame.code, frame.signal));
         break;
       case 'error':
-        this.events.error(frame.title);
+        this.failed(frame.title, frame.code);
         break;
       case 'pong':
+        this.pongs.shift()?.();
         break;
     }
   }
@@ -238,14 +256,29 @@ export class Lane {
     this.replaying = false;
     this.liveSince = performance.now();
     this.screen.resize(frame.cols, frame.rows);
-    this.input = new InputQueue(socket);
+    this.input = new InputQueue(
+      {
+        send: (bytes) => socket.send(bytes),
+        ping: (pong) => {
+          this.pongs.push(pong);
+          this.send({ type: 'ping' });
+        },
+      },
+      (progress) => this.events.paste(progress),
+    );
     this.acks.start(frame.offset);
     this.send({ type: 'visible', visible: this.visible });
     if (this.size && this.visible) this.send({ type: 'resize', ...this.size });
-    for (const bytes of this.typedAhead.splice(0)) this.input.push(bytes);
+    for (const bytes of this.typedAhead.splice(0)) this.input.type(bytes);
     this.events.writable(frame.writable);
     this.enter('live');
     this.pingTimer = setTimeout(() => this.ping(), PING_EVERY);
+  }
+
+  private failed(title: string, code: string | undefined): void {
+    if (code === 'exited') return; // the exit frame says it
+    if (code === 'input_full' && this.input?.full()) return;
+    this.events.error(title);
   }
 
   private continueAt(offset: number): void {
@@ -289,12 +322,14 @@ export class Lane {
     }
     const lost = this.input?.close() ?? 0;
     this.input = undefined;
+    this.pongs = [];
     return lost;
   }
 
   /** Asks for a sign of life, and takes the connection for dead without one. */
   private ping(): void {
     if (this.deadline !== undefined) return;
+    this.pongs.push(() => undefined); // any frame will do for an answer, see heard
     this.send({ type: 'ping' });
     this.deadline = setTimeout(() => this.closed(0), PONG_TIME);
   }
