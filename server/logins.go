@@ -5,6 +5,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -138,20 +139,22 @@ func (s *Server) deleteLogin(w http.ResponseWriter, r *http.Request) {
 // getSession tells the page whom it serves and what this server is.
 func (s *Server) getSession(w http.ResponseWriter, r *http.Request) {
 	caller, _ := login.From(r.Context())
+	home, _ := os.UserHomeDir() // without one, the page shortens no paths
 	writeJSON(w, http.StatusOK, struct {
 		Login   loginJSON `json:"login"`
 		Version string    `json:"version"`
 		Boot    string    `json:"boot"`  // differs after each start
 		Dir     string    `json:"dir"`   // where new shells start
 		Limit   int       `json:"limit"` // live terminals allowed
-	}{showLogin(caller, caller.ID), s.cfg.Version, s.tickets.boot, s.terminals.Dir(), s.terminals.Limit()})
+		Home    string    `json:"home"`
+	}{showLogin(caller, caller.ID), s.cfg.Version, s.tickets.boot, s.terminals.Dir(), s.terminals.Limit(), home})
 }
 
 // requireLogin refuses every request without a login but those on the short public list. It is the router's: a route
 // is denied unless it is named there.
 func (s *Server) requireLogin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := login.From(r.Context()); !ok && !s.public(r) {
+		if _, ok := login.From(r.Context()); !ok && !public(r) {
 			problem(w, http.StatusUnauthorized, "log in first")
 			return
 		}

@@ -91,11 +91,11 @@ func (o *origins) allowsOrigin(origin, host string) bool {
 	return origin == o.scheme+"://"+own && !o.hosts[own]
 }
 
-// changesState reports whether a request needs an Origin: all but plain reads, and reads that upgrade.
-func changesState(r *http.Request) bool {
+// needsOrigin reports whether a request must say which page sent it: all but plain reads.
+func needsOrigin(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		return r.Header.Get("Upgrade") != ""
+		return r.URL.Path == byteLanePath || r.Header.Get("Upgrade") != ""
 	}
 	return true
 }
@@ -111,10 +111,14 @@ func (s *Server) checkHost(next http.Handler) http.Handler {
 	})
 }
 
-// checkOrigin refuses state changes and upgrades that do not come from the server's own page.
+// checkOrigin refuses what other sites' pages send, and state changes and upgrades that do not say which page sent them.
 func (s *Server) checkOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if changesState(r) && !s.origins.allowsOrigin(r.Header.Get("Origin"), r.Host) {
+		switch sent := r.Header.Values("Origin"); {
+		case len(sent) == 0 && needsOrigin(r):
+			problem(w, http.StatusForbidden, "the header Origin is missing: send this server's own, scheme and host")
+			return
+		case len(sent) > 1, len(sent) == 1 && !s.origins.allowsOrigin(sent[0], r.Host):
 			problem(w, http.StatusForbidden, "requests from this origin are refused; if it is yours, start the server with --trusted-origin")
 			return
 		}

@@ -31,7 +31,9 @@ func (s *Server) recoverPanics(next http.Handler) http.Handler {
 				panic(v)
 			default:
 				s.log.Error("panic in a handler", "route", chi.RouteContext(r.Context()).RoutePattern(), "stack", string(debug.Stack()))
-				problem(w, http.StatusInternalServerError, "the server made a mistake; its log says more")
+				if seen, ok := w.(middleware.WrapResponseWriter); ok && seen.Status() == 0 {
+					problem(w, http.StatusInternalServerError, "the server made a mistake; its log says more")
+				}
 			}
 		}()
 		next.ServeHTTP(w, r)

@@ -2,12 +2,15 @@ package server
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"tandem/static"
 )
+
+// byteLanePath is where sockets to terminals are opened, below the base path.
+const byteLanePath = "/ws/terminal"
 
 // publicRoutes are what is served without a login beside the page, which is the same for everybody: how to log in, and
 // whether the server lives.
@@ -18,40 +21,31 @@ var publicRoutes = map[string]bool{
 	"GET /readyz":          true,
 }
 
-// public reports whether a request needs no login.
-func (s *Server) public(r *http.Request) bool {
-	path := strings.TrimPrefix(r.URL.Path, strings.TrimSuffix(s.base, "/"))
-	if path == "" {
-		path = "/" // the redirect to the base path
-	}
+// public reports whether a request needs no login. Paths are compared as they are, never cleaned, as the router does.
+func public(r *http.Request) bool {
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	return publicRoutes[method+" "+path] || method == http.MethodGet && static.Has(path)
+	return publicRoutes[method+" "+r.URL.Path] || method == http.MethodGet && static.Has(r.URL.Path)
 }
 
-// routes returns the router. The order of its middleware is the order in which requests are refused: name of the
-// server, login, origin. Whatever a route's handler refuses comes after that.
+// handler returns everything that the server serves, under its base path.
+func (s *Server) handler() http.Handler { return underBase(s.base, s.routes()) }
+
+// routes returns the router for what is below the base path. The order of its middleware is the order in which requests
+// are refused: login, name of the server, origin. Whatever a route's handler refuses comes after that.
 func (s *Server) routes() chi.Router {
-	top := chi.NewRouter()
-	top.Use(s.logRequests, s.recoverPanics, s.secureHeaders, s.checkHost, s.logins.Middleware, s.requireLogin, s.checkOrigin)
-	r := chi.Router(top)
-	if s.base != "/" {
-		r = chi.NewRouter()
-		top.Mount(s.base, r)
-		top.Get(strings.TrimSuffix(s.base, "/"), http.RedirectHandler(s.base, http.StatusMovedPermanently).ServeHTTP)
-	}
-	for _, router := range []chi.Router{top, r} {
-		router.NotFound(func(w http.ResponseWriter, _ *http.Request) { problem(w, http.StatusNotFound, "nothing is here") })
-		router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-			problem(w, http.StatusMethodNotAllowed, r.Method+" is not for this resource")
-		})
-	}
+	r := chi.NewRouter()
+	r.Use(decodePath, s.logRequests, s.secureHeaders, s.recoverPanics, s.logins.Middleware, s.requireLogin, s.checkHost, s.checkOrigin,
+		middleware.GetHead)
+	r.NotFound(func(w http.ResponseWriter, _ *http.Request) { problem(w, http.StatusNotFound, "nothing is here") })
+	r.MethodNotAllowed(methodNotAllowed(r))
+
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	r.Get("/readyz", s.ready)
 	r.Get("/metrics", s.metrics.ServeHTTP)
-	r.Get("/ws/terminal", s.serveByteLane)
+	r.Get(byteLanePath, s.serveByteLane)
 	r.Route("/api", func(r chi.Router) {
 		r.Post("/login", s.loginByPassword)
 		r.Post("/login/link", s.loginByLink)
@@ -66,12 +60,22 @@ func (s *Server) routes() chi.Router {
 		r.Delete("/terminals/{id}", s.deleteTerminal)
 		r.Post("/terminals/{id}/tickets", s.createTicket)
 	})
-	page := http.StripPrefix(strings.TrimSuffix(s.base, "/"), static.Handler())
 	for _, path := range static.Paths() {
-		r.Method(http.MethodGet, path, page)
-		r.Method(http.MethodHead, path, page)
+		r.Method(http.MethodGet, path, static.Handler())
 	}
-	return top
+	return r
+}
+
+// methodNotAllowed answers with the methods that a resource does take (RFC 9110 section 15.5.6).
+func methodNotAllowed(routes chi.Routes) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+			if routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
+				w.Header().Add("Allow", method)
+			}
+		}
+		problem(w, http.StatusMethodNotAllowed, "the method is not for this resource: the header Allow names those that are")
+	}
 }
 
 func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {

@@ -124,8 +124,10 @@ func (s *Server) PasswordChanged(ctx context.Context) error { return s.logins.Pa
 // finish. It blocks until nothing is left, at most some seconds, and closes ln.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	h := &http.Server{
-		Handler:           s.routes(),
+		Handler:           s.handler(),
 		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second, // these two end at an upgrade
+		WriteTimeout:      2 * time.Minute,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),

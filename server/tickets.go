@@ -16,6 +16,9 @@ import (
 // ticketLife is how long a ticket can be used.
 const ticketLife = 60 * time.Second
 
+// maxUsedTickets bounds the memory of used tickets: no login opens that many sockets within ticketLife.
+const maxUsedTickets = 10_000
+
 var errTicket = errors.New("the ticket is not valid here: it is unknown, expired, used, or for another terminal or login; get a new one")
 
 // tickets lets a login open a terminal's socket once: browsers send cookies with every upgrade, but only our own page
@@ -74,7 +77,7 @@ func (t *tickets) redeem(encoded, terminalID, loginID string) error {
 			delete(t.used, nonce)
 		}
 	}
-	if _, used := t.used[c.Nonce]; used {
+	if _, used := t.used[c.Nonce]; used || len(t.used) >= maxUsedTickets {
 		return errTicket
 	}
 	t.used[c.Nonce] = c.Expires

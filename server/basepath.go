@@ -1,0 +1,34 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+)
+
+// underBase serves next below a base path, which has a slash at each end. Outside of it there is nothing.
+func underBase(base string, next http.Handler) http.Handler {
+	prefix := strings.TrimSuffix(base, "/")
+	if prefix == "" {
+		return next
+	}
+	below := http.StripPrefix(prefix, next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == prefix:
+			http.Redirect(w, r, base, http.StatusPermanentRedirect)
+		case strings.HasPrefix(r.URL.Path, base):
+			below.ServeHTTP(w, r)
+		default:
+			problem(w, http.StatusNotFound, "nothing is here: this server is under "+base)
+		}
+	})
+}
+
+// decodePath makes the router look at the decoded path, as whatever decides about a request before it does. chi prefers
+// the raw one.
+func decodePath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.RawPath = ""
+		next.ServeHTTP(w, r)
+	})
+}
