@@ -323,6 +323,9 @@ export class Lane {
     const lost = this.input?.close() ?? 0;
     this.input = undefined;
     this.pongs = [];
+    // Half a replay has left a screen that no offset stands for.
+    if (this.replaying) this.offset = undefined;
+    this.replaying = false;
     return lost;
   }
 
