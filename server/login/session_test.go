@@ -290,6 +290,22 @@ func TestEndAgainstRequests(t *testing.T) {
 	}
 }
 
+// The worst moment of the above: the request has found the login, and comes to store it after the end.
+func TestSeenOfAnEndedLoginIsNotStored(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	c := &client{t: t}
+	l := c.begin(s, "")
+	if err := s.End(t.Context(), l.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.storeSeen(c.cookie.Value); err != nil {
+		t.Error(err)
+	}
+	if stored, err := s.storedLogins(t.Context()); len(stored) != 0 || err != nil {
+		t.Errorf("%d logins are stored, %v", len(stored), err)
+	}
+}
+
 func TestBeginAgainstBegin(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	c := &client{t: t}
