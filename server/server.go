@@ -76,7 +76,9 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.logins, err = login.Open(cfg.DataDir, login.Options{
-		Cookie:   login.CookieOptions{Path: s.base, Secure: cfg.tls() || s.servedOverTLS()},
+		Cookie: login.CookieOptions{
+			Path: s.base, Secure: cfg.tls() || s.servedOverTLS(), Suffix: "-" + s.origins.port,
+		},
 		Password: cfg.Password,
 		Logger:   cfg.Logger,
 	})
