@@ -10,6 +10,7 @@ export function openHelp(version: string): void {
   openDialog(
     'Keyboard',
     h('table', { class: 'keys' }, h('tbody', {}, ...rows)),
-    h('p', { class: 'quiet' }, `Shells keep running when this page is closed. Tandem ${version}`),
+    h('p', { class: 'quiet' }, 'Shells keep running when this page is closed.'),
+    h('p', { class: 'quiet' }, `Tandem ${version}`),
   );
 }

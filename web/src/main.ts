@@ -3,15 +3,15 @@ import { api, ApiError, Unreachable, type Session, type TerminalInfo } from './a
 import { byId } from './dom.ts';
 import { Backoff } from './lane/backoff.ts';
 import { askLogin, loginByLink } from './login.ts';
-import { allowTerminalStyles } from './strict-styles.ts';
 import { followTheme } from './theme.ts';
+import { followKeyboard } from './viewport.ts';
 import { Workbench } from './workbench.ts';
 
 /** How long the font may take before terminals are measured without it, in milliseconds. */
 const FONT_TIME = 1_500;
 
 async function start(): Promise<void> {
-  allowTerminalStyles();
+  followKeyboard();
   let workbench: Workbench | undefined;
   followTheme(() => workbench?.restyle());
   const font = loadFont();

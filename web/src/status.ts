@@ -63,12 +63,13 @@ export class Status {
 
   /** Says below the output how the program ended. */
   exited(text: string, ...actions: HTMLButtonElement[]): void {
-    this.showPanel(h('div', { class: 'exit-bar', role: 'status' }, h('span', {}, text), ...actions));
+    const bar = h('div', { class: 'exit-bar', role: 'status' }, h('span', {}, text), h('div', { class: 'actions' }, ...actions));
+    this.showPanel(bar);
   }
 
   /** Says over the output that the terminal is no more. */
   gone(text: string, detail: HTMLElement, ...actions: HTMLButtonElement[]): void {
-    const card = h('div', { class: 'card' }, h('h2', {}, text), detail, h('div', { class: 'card-actions' }, ...actions));
+    const card = h('div', { class: 'card' }, h('h2', {}, text), detail, h('div', { class: 'actions' }, ...actions));
     this.showPanel(h('div', { class: 'veil', role: 'status' }, card));
   }
 

@@ -4,10 +4,14 @@ const ACTIVE = 'tandem.active';
 /** Remembers the order of the tabs for this browser, and the active one for this window. Terminals are named by id. */
 export const tabOrder = {
   save(ids: string[], active: string | undefined): void {
-    localStorage.setItem(ORDER, JSON.stringify(ids));
-    if (active === undefined) return;
-    sessionStorage.setItem(ACTIVE, active);
-    localStorage.setItem(ACTIVE, active); // where the next new window starts
+    try {
+      localStorage.setItem(ORDER, JSON.stringify(ids));
+      if (active === undefined) return;
+      sessionStorage.setItem(ACTIVE, active);
+      localStorage.setItem(ACTIVE, active); // where the next new window starts
+    } catch {
+      // Storage may be full; the order then lasts as long as the page.
+    }
   },
 
   /** Returns the terminals in the remembered order, unknown ones last as they came. */

@@ -8,7 +8,7 @@ const dark: ITheme = {
   cursorAccent: '#14161b',
   selectionBackground: '#2f4a6d',
   selectionInactiveBackground: '#2a3340',
-  black: '#2b303b',
+  black: '#454c5b',
   red: '#f0717a',
   green: '#8ccf7e',
   yellow: '#e5c76b',
