@@ -102,7 +102,11 @@ func (s *Store) Begin(w http.ResponseWriter, r *http.Request, source string) (*L
 	}
 	l := s.registry.put(s.stored(session))
 	if list := s.registry.list(); len(list) > maxLogins {
-		if err := s.endLocked(list[len(list)-1].ID); err != nil {
+		oldest := list[len(list)-1].ID
+		if oldest == id { // the clock was set back
+			oldest = list[len(list)-2].ID
+		}
+		if err := s.endLocked(oldest); err != nil {
 			return nil, err
 		}
 	}

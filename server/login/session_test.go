@@ -245,6 +245,10 @@ func TestLoginsAreBounded(t *testing.T) {
 	if stored, err := s.storedLogins(t.Context()); len(stored) != maxLogins || err != nil {
 		t.Errorf("%d are stored, %v", len(stored), err)
 	}
+	clock.pass(-24 * time.Hour)
+	if ended((&client{t: t}).begin(s, "")) {
+		t.Error("with the clock set back the newest ended")
+	}
 }
 
 // A request that is being looked up while its login ends must not bring it back, in memory or on disk.
