@@ -21,7 +21,7 @@ export class App {
   }
 
   get newButton(): Locator {
-    return this.page.getByRole('button', { name: 'New terminal' }).first();
+    return this.page.getByRole('button', { name: /^New (tab|terminal)$/ }).first();
   }
 
   dialog(name: string): Locator {

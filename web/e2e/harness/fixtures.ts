@@ -39,9 +39,16 @@ export function launch(...flags: string[]): Promise<Browser> {
   });
 }
 
-/** Makes a visitor in `browser`. */
-export async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
+/** How the terminals are painted: by the DOM, whose text a test can read, or as the interface chooses. */
+export type Renderer = 'dom' | 'auto';
+
+/** Makes a visitor in `browser` who chose a renderer in the settings. */
+export async function visit(browser: Browser, options: BrowserContextOptions = {}, renderer: Renderer = 'dom'): Promise<Visitor> {
   const context = await browser.newContext({ viewport: { width: 1000, height: 640 }, colorScheme: 'dark', ...options });
+  await context.addInitScript((chosen) => {
+    if (location.protocol === 'about:') return; // has no storage
+    if (!localStorage.getItem('tandem.settings')) localStorage.setItem('tandem.settings', JSON.stringify({ renderer: chosen }));
+  }, renderer);
   const page = await context.newPage();
   const complaints = await watch(page);
   return { app: new App(page), page, context, complaints };

@@ -10,7 +10,7 @@ import { binary as builtBinary } from './build';
 const binary = process.env.TANDEM_E2E_BINARY ?? builtBinary;
 
 // The prompt names the folder, so that a test can see where a shell stands.
-const profile = "PS1='e2e:\\w\\$ '\nunset PROMPT_COMMAND HISTFILE\n";
+const profile = "PS1='e2e:\\w$ '\nunset PROMPT_COMMAND HISTFILE\n";
 
 /** The prompt of the test shells in their home folder. */
 export const prompt = 'e2e:~$';
