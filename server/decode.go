@@ -25,7 +25,9 @@ func decode(w http.ResponseWriter, r *http.Request, v any) bool {
 		if _, err = d.Token(); errors.Is(err, io.EOF) {
 			return true
 		}
-		err = errors.New("something follows the JSON object")
+		if err == nil {
+			err = errors.New("something follows the JSON object")
+		}
 	}
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {

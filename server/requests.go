@@ -16,9 +16,18 @@ func (s *Server) logRequests(next http.Handler) http.Handler {
 		began := time.Now()
 		seen := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		next.ServeHTTP(seen, r)
-		s.log.Debug("request", "method", r.Method, "route", chi.RouteContext(r.Context()).RoutePattern(),
+		s.log.Debug("request", "method", knownMethod(r.Method), "route", chi.RouteContext(r.Context()).RoutePattern(),
 			"status", seen.Status(), "duration", time.Since(began), "address", s.source(r))
 	})
+}
+
+// knownMethod keeps what a client made up out of the log.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
 }
 
 // recoverPanics answers for a handler that panicked. The value may hold anything, so it is not logged.
