@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 )
@@ -22,6 +23,16 @@ func underBase(base string, next http.Handler) http.Handler {
 			problem(w, http.StatusNotFound, "nothing is here: this server is under "+base)
 		}
 	})
+}
+
+// checkBase refuses a base path that would have to be written differently in links, cookies and headers.
+func checkBase(base string) error {
+	for _, c := range base {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/", c) {
+			return fmt.Errorf("base path %q: use letters, digits and -._~/ only, as in /tandem", base)
+		}
+	}
+	return nil
 }
 
 // decodePath makes the router look at the decoded path, as whatever decides about a request before it does. chi prefers

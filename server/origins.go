@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -17,7 +18,7 @@ type origins struct {
 	port       string          // that the server listens on
 	scheme     string          // "http" or "https"
 	trusted    map[string]bool // whole origins, lower case
-	hosts      map[string]bool // host[:port] of the trusted ones
+	hosts      map[string]bool // host[:port] of the trusted ones, the scheme's own port written or left out
 }
 
 // newOrigins returns the policy for a server that listens on addr ("host:port"). trusted are further origins, such as
@@ -33,22 +34,24 @@ func newOrigins(addr string, tls bool, trusted []string) (*origins, error) {
 	}
 	for _, origin := range trusted {
 		u, err := url.Parse(strings.ToLower(origin))
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.User != nil {
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" && u.Path != "/" ||
+			u.RawQuery != "" || u.Fragment != "" || u.User != nil || strings.Contains(u.Host, "*") {
 			return nil, fmt.Errorf("trusted origin %q: want scheme and host, as in https://tandem.example.org", origin)
 		}
 		host := withoutDefaultPort(u.Scheme, u.Host)
 		o.trusted[u.Scheme+"://"+host] = true
 		o.hosts[host] = true
+		o.hosts[net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), defaultPort[u.Scheme]))] = true
 	}
 	return o, nil
 }
 
+// defaultPort is the one that browsers leave out.
+var defaultPort = map[string]string{"http": "80", "https": "443"}
+
 // withoutDefaultPort drops the port that browsers leave out.
 func withoutDefaultPort(scheme, host string) string {
-	if scheme == "https" {
-		return strings.TrimSuffix(host, ":443")
-	}
-	return strings.TrimSuffix(host, ":80")
+	return strings.TrimSuffix(host, ":"+defaultPort[scheme])
 }
 
 // allowsHost reports whether a request's Host header names this server.
@@ -59,7 +62,7 @@ func (o *origins) allowsHost(host string) bool {
 	}
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
-		name, port = strings.Trim(host, "[]"), map[string]string{"http": "80", "https": "443"}[o.scheme]
+		name, port = strings.Trim(host, "[]"), defaultPort[o.scheme]
 	}
 	return port == o.port && o.ownName(name)
 }

@@ -67,7 +67,10 @@ type Server struct {
 // New opens the data directory and makes a Server. It serves nothing until Serve, which also releases what New opened.
 func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, log: cfg.Logger, base: cleanBase(cfg.BasePath), closing: make(chan struct{})}
-	var err error
+	err := checkBase(s.base)
+	if err != nil {
+		return nil, err
+	}
 	if s.origins, err = newOrigins(cfg.Listen, cfg.tls(), cfg.TrustedOrigins); err != nil {
 		return nil, err
 	}

@@ -83,15 +83,15 @@ func TestTicketOfAnotherStartOrKeyIsRefused(t *testing.T) {
 func TestTicketThatWasChangedIsRefused(t *testing.T) {
 	ts := newTestTickets("boot", &clock{time.Now()})
 	ticket := mustIssue(t, ts)
-	for i := range len(ticket) {
+	// The last character of base64 before its padding may have bits that count for nothing.
+	for i := range len(strings.TrimRight(ticket, "=")) - 1 {
 		for _, c := range []byte{'A', 'z', '.'} {
 			changed := []byte(ticket)
 			if changed[i] == c {
 				continue
 			}
 			changed[i] = c
-			// The last character of base64 may have bits that count for nothing.
-			if err := ts.redeem(string(changed), "terminal", "login"); err == nil && i < len(ticket)-1 {
+			if err := ts.redeem(string(changed), "terminal", "login"); err == nil {
 				t.Fatalf("with %q at %d: accepted", c, i)
 			}
 		}
