@@ -9,8 +9,8 @@ import { Status } from './status.ts';
 export interface TabEvents {
   /** The title or the state in the tab list is another one. */
   changed(tab: Tab): void;
-  /** The program set a title, as shells do at each prompt: the directory and the like may be others too. */
-  titled(): void;
+  /** A title came, as shells set one at each prompt, or a line was entered: the directory may be another one. */
+  moved(): void;
   /** The program ended without an error. */
   finished(tab: Tab): void;
   /** No terminal could be made; the error says why. */
@@ -21,7 +21,7 @@ export interface TabEvents {
   close(tab: Tab): void;
   needsLogin(): void;
   /** Returns whether the server was started anew since the tab was opened. */
-  serverRestarted(): Promise<boolean>;
+  serverRestarted(boot: string): Promise<boolean>;
 }
 
 /** How a program ended. */
@@ -29,6 +29,8 @@ export interface Exit {
   code: number;
   signal: string | undefined;
 }
+
+const ENTER = 13;
 
 let count = 0;
 
@@ -47,9 +49,10 @@ export class Tab {
   constructor(
     terminal: TerminalInfo | { make: NewTerminal },
     private readonly events: TabEvents,
+    private readonly boot: string, // the start of the server that the terminal belongs to
   ) {
     this.pane = new Pane({
-      type: (keys) => this.input(() => this.lane.type(keys)),
+      type: (keys) => this.input(() => this.type(keys)),
       paste: (text) => this.input(() => this.lane.paste(text)),
       answer: (bytes) => this.input(() => this.lane.answer(bytes)),
       fits: (cols, rows) => this.lane.setSize(cols, rows),
@@ -101,7 +104,7 @@ export class Tab {
   showTitle(title: string): void {
     if (this.info) this.info.title = title;
     this.events.changed(this);
-    this.events.titled();
+    this.events.moved();
   }
 
   show(): void {
@@ -157,6 +160,11 @@ export class Tab {
     }
   }
 
+  private type(keys: Uint8Array<ArrayBuffer>): void {
+    this.lane.type(keys);
+    if (keys.includes(ENTER)) this.events.moved();
+  }
+
   /** Sends input while there is a program to take it. */
   private input(send: () => void): void {
     if (!this.exit) send();
@@ -191,7 +199,7 @@ export class Tab {
       this.showGone('This shell was closed elsewhere.');
     } else if (state === 'gone' && this.info) {
       this.showGone(
-        (await this.events.serverRestarted()) ? 'This shell ended with the server.' : 'This shell was closed elsewhere.',
+        (await this.events.serverRestarted(this.boot)) ? 'This shell ended with the server.' : 'This shell was closed elsewhere.',
       );
     }
   }

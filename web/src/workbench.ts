@@ -11,7 +11,7 @@ import { tabOrder } from './tab-order.ts';
 import { Tab, type TabEvents } from './tab.ts';
 import { TabStrip } from './tabstrip.ts';
 
-/** How soon after a title the list is asked for, in milliseconds; shells set several in a row. */
+/** How soon after a title or a line the list is asked for, in milliseconds; they come several in a row. */
 const REFRESH_DELAY = 1_000;
 
 /** The tabs of the page, and everything a person does with them. */
@@ -42,9 +42,10 @@ export class Workbench {
     this.tabEvents = {
       changed: (tab) => {
         this.strip.update(tab);
+        this.remember();
         if (tab === this.active) this.showTitle();
       },
-      titled: () => {
+      moved: () => {
         this.refreshTimer ??= setTimeout(() => void this.refresh(), REFRESH_DELAY);
       },
       finished: (tab) => this.remove(tab),
@@ -55,7 +56,7 @@ export class Workbench {
       replace: (tab) => void this.replace(tab),
       close: (tab) => void this.close(tab),
       needsLogin: () => void this.logIn(),
-      serverRestarted: () => this.serverRestarted(),
+      serverRestarted: (boot) => this.serverRestarted(boot),
     };
     this.empty = h(
       'div',
@@ -67,7 +68,7 @@ export class Workbench {
     this.panes.append(this.empty);
     byId('workbench').hidden = false;
     this.listen();
-    for (const terminal of tabOrder.sort(terminals.filter(isShown))) this.insert(new Tab(terminal, this.tabEvents));
+    for (const terminal of tabOrder.sort(terminals.filter(isShown))) this.insert(new Tab(terminal, this.tabEvents, this.session.boot));
     if (this.tabs.length === 0) this.create();
     else this.select(this.tabs.find((tab) => tab.id === tabOrder.active()) ?? this.tabs[0]!);
   }
@@ -84,7 +85,7 @@ export class Workbench {
 
   private start(spec: NewTerminal, index: number): void {
     const size = this.active?.pane.fitting();
-    const tab = new Tab({ make: { ...spec, ...size } }, this.tabEvents);
+    const tab = new Tab({ make: { ...spec, ...size } }, this.tabEvents, this.session.boot);
     this.insert(tab, index);
     this.select(tab);
   }
@@ -108,6 +109,10 @@ export class Workbench {
     this.empty.hidden = this.tabs.length > 0;
     this.tellVisible();
     this.showTitle();
+    this.remember();
+  }
+
+  private remember(): void {
     const ids = this.tabs.flatMap((tab) => tab.id ?? []);
     tabOrder.save(ids, this.active?.id);
   }
@@ -219,7 +224,7 @@ export class Workbench {
     for (const terminal of terminals) {
       const tab = this.tabs.find((t) => t.id === terminal.id);
       if (tab) tab.update(terminal);
-      else if (!making && isShown(terminal) && !this.closing.has(terminal.id)) this.insert(new Tab(terminal, this.tabEvents));
+      else if (!making && isShown(terminal) && !this.closing.has(terminal.id)) this.insert(new Tab(terminal, this.tabEvents, this.session.boot));
     }
     if (this.active) this.draw();
     else if (this.tabs[0]) this.select(this.tabs[0]);
@@ -237,10 +242,10 @@ export class Workbench {
     this.active?.focus();
   }
 
-  private async serverRestarted(): Promise<boolean> {
+  private async serverRestarted(boot: string): Promise<boolean> {
     try {
-      const session = await api.session();
-      return session.boot !== this.session.boot;
+      this.session = await api.session();
+      return this.session.boot !== boot;
     } catch {
       return false;
     }
