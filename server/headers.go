@@ -3,10 +3,11 @@ package server
 import "net/http"
 
 // contentSecurityPolicy allows the page nothing but its own files and sockets. xterm.js writes style elements for its
-// colors and cell sizes, so styles may be inline; scripts may not.
+// colors and cell sizes, and its DOM renderer style attributes, so styles may be inline; scripts may not. Trusted types
+// keep text from ever becoming HTML: innerHTML and the like throw.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
 	"font-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // secureHeaders sets what every answer carries.
 func (s *Server) secureHeaders(next http.Handler) http.Handler {

@@ -36,7 +36,7 @@ func TestEveryAnswerCarriesTheSecurityHeaders(t *testing.T) {
 		policy := directives(a.header.Get("Content-Security-Policy"))
 		for directive, want := range map[string]string{
 			"default-src": "'none'", "script-src": "'self'", "connect-src": "'self'", "base-uri": "'none'", "form-action": "'none'",
-			"frame-ancestors": "'none'",
+			"frame-ancestors": "'none'", "require-trusted-types-for": "'script'", "trusted-types": "'none'",
 		} {
 			if policy[directive] != want {
 				t.Errorf("%s: %s is %q", name, directive, policy[directive])
