@@ -1,5 +1,5 @@
 /** What a shortcut does. */
-export type Action = 'new' | 'close' | 'next' | 'previous' | 'tabs' | 'help' | { goto: number };
+export type Action = 'new' | 'close' | 'next' | 'previous' | 'tabs' | 'clear' | 'help' | { goto: number };
 
 /** Whether Cmd takes the part of Ctrl in the system's own shortcuts. */
 export const isMac = /Mac|iP(hone|ad|od)/.test(navigator.platform);
@@ -18,6 +18,7 @@ export const shortcutHelp: readonly (readonly [keys: string, does: string])[] = 
   ['F2, double click', 'Rename the tab (in the tab list)'],
   ['Ctrl+Shift+C', 'Copy what is selected'],
   ['Ctrl+Shift+V', 'Paste'],
+  ['Ctrl+Shift+L', 'Clear what has scrolled away'],
   ['Ctrl+Shift+?', 'This help'],
 ];
 
@@ -37,6 +38,8 @@ export function matchShortcut(event: KeyboardEvent): Action | undefined {
       return 'close';
     case 'Home':
       return 'tabs';
+    case 'KeyL':
+      return 'clear';
     case 'Slash':
       return 'help';
   }

@@ -125,6 +125,11 @@ export class Tab {
     if (!this.status.focus()) this.pane.focus();
   }
 
+  /** Drops the scrollback, for everybody who looks. */
+  clear(): void {
+    this.lane.clear();
+  }
+
   /** The network or the login may be back. */
   nudge(): void {
     this.lane.nudge();

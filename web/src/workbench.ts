@@ -282,6 +282,9 @@ export class Workbench {
       case 'tabs':
         this.strip.focus();
         break;
+      case 'clear':
+        this.active?.clear();
+        break;
       case 'help':
         openHelp(this.session.version);
         break;
