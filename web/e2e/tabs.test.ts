@@ -80,7 +80,9 @@ describe('the end of a shell', () => {
   });
 
   test('`exit 3` keeps the tab, names the code, and restarts in the same folder', async ({ app, page }) => {
-    await app.run('mkdir deep && cd deep && exit 3');
+    await app.run('mkdir deep && cd deep');
+    await app.sees('e2e:~/deep$');
+    await app.run('exit 3');
     await page.getByText(/\b3\b/).first().waitFor();
     expect(await app.tabs.count()).toBe(1);
     await app.sees('exit 3');
@@ -98,7 +100,7 @@ describe('the end of a shell', () => {
 
   test('closing asks only while something runs, and ends it', async ({ app, page, tandem }) => {
     await app.newTab();
-    await app.run('sleep 4321 & echo $! > job; exec -a sleeper sleep 1234');
+    await app.run('sleep 4321 & echo $! > job; sleep 1234');
     await until(async () => (await app.activeTab.textContent())?.includes('sleep') ?? false, 'the title to name the program');
     await page.getByRole('button', { name: /^Close/ }).last().click();
     const dialog = app.dialog('Close terminal?');
