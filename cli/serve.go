@@ -69,6 +69,7 @@ func (c *serveCommand) Run(g *grammar) error {
 		return err
 	}
 	surviveBrokenPipes()
+	keepMemoryFlat()
 	ctx, stop := untilStopped()
 	defer stop()
 
