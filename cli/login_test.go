@@ -97,6 +97,16 @@ func TestPasswordInTheEnvironmentIsHidden(t *testing.T) {
 	}
 }
 
+func TestPasswordInTheEnvironmentMustBeGood(t *testing.T) {
+	for password, says := range map[string]string{"short": "8 characters", strings.Repeat("p", 1025): "1024 bytes"} {
+		cmd := command(t, []string{"TANDEM_PASSWORD=" + password}, "--data", t.TempDir(), "--listen", "127.0.0.1:0")
+		said, err := cmd.CombinedOutput()
+		if err == nil || cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(said), says) {
+			t.Errorf("got %v and %q, want exit code 1 and %q", err, said, says)
+		}
+	}
+}
+
 func TestPasswordFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(file, []byte("password in a file\r\nand a note\n"), 0o600); err != nil {
@@ -113,4 +123,8 @@ func TestPasswordFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRun(t, "", 1, append(free, "--password-file", file), "first line")
+	if err := os.WriteFile(file, []byte("short\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantRun(t, "", 1, append(free, "--password-file", file), "8 characters")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,15 +19,22 @@ const (
 	// passwordFDEnv names the descriptor that a restarted process reads the password from.
 	passwordFDEnv = "TANDEM_PASSWORD_FD"
 
-	// maxPassword is in bytes, and as much as a server takes. A pipe holds more than that without a reader.
-	maxPassword = 1024
+	// What the login takes for a stored password holds for one given at the start too.
+	minPassword = 8    // characters
+	maxPassword = 1024 // bytes; a pipe holds more than that without a reader
 )
 
 // givenPassword returns the password for this run, from a file or the environment, or "" if none was given.
 func givenPassword(file string) (string, error) {
 	password, err := takePasswordEnv()
-	if err != nil || file == "" {
-		return password, err
+	if err != nil {
+		return "", err
+	}
+	if file == "" {
+		if password == "" {
+			return "", nil
+		}
+		return password, checkPassword(password, passwordEnv)
 	}
 	if password != "" {
 		return "", errors.New("--password-file and " + passwordEnv + " exclude each other: give one")
@@ -39,7 +47,18 @@ func givenPassword(file string) (string, error) {
 	if password == "" {
 		return "", fmt.Errorf("the first line of %s is empty: it should be the password", file)
 	}
-	return password, nil
+	return password, checkPassword(password, file)
+}
+
+// checkPassword refuses what is too easy to guess or too long to be used. source says where the password came from.
+func checkPassword(password, source string) error {
+	if utf8.RuneCountInString(password) < minPassword {
+		return fmt.Errorf("the password in %s is too short: take at least %d characters", source, minPassword)
+	}
+	if len(password) > maxPassword {
+		return fmt.Errorf("the password in %s is too long: take at most %d bytes", source, maxPassword)
+	}
+	return nil
 }
 
 // takePasswordEnv returns the password in the environment and removes it from there. Unsetting the variable is not
@@ -56,7 +75,7 @@ func takePasswordEnv() (string, error) {
 		return "", nil
 	}
 	if len(password) > maxPassword {
-		return "", fmt.Errorf("the password in %s is longer than %d bytes", passwordEnv, maxPassword)
+		return "", checkPassword(password, passwordEnv) // the pipe need not hold it
 	}
 	return "", restartWithPassword(password)
 }
