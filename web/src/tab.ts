@@ -41,6 +41,8 @@ export class Tab {
   readonly pane: Pane;
   /** How the program ended, once it has. */
   exit: Exit | undefined;
+  /** Whether the server has no such terminal any more. */
+  gone = false;
   private info: TerminalInfo | undefined;
   private readonly lane: Lane;
   private readonly status: Status;
@@ -142,8 +144,9 @@ export class Tab {
     this.pane.dispose();
   }
 
-  private make(spec: NewTerminal): Promise<string> {
-    return api.create(spec).then(
+  private async make(spec: NewTerminal): Promise<string> {
+    await undefined; // by then the workbench shows the pane, and the shell can start with the size that fits
+    return api.create({ ...spec, ...this.pane.fitting() }).then(
       ({ terminal, ticket }) => {
         this.update(terminal);
         return ticket;
@@ -172,7 +175,7 @@ export class Tab {
 
   /** Sends input while there is a program to take it. */
   private input(send: () => void): void {
-    if (!this.exit) send();
+    if (!this.exit && !this.gone) send();
   }
 
   private refuse(): void {
@@ -210,7 +213,7 @@ export class Tab {
   }
 
   private showGone(text: string): void {
-    this.exit ??= { code: -1, signal: undefined };
+    this.gone = true;
     this.status.gone(
       text,
       h('p', { class: 'quiet' }, this.cwd === '' ? 'A new one starts in the same directory.' : `A new one starts in ${this.cwd}.`),

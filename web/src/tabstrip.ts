@@ -59,8 +59,8 @@ export class TabStrip {
     if (!item) return;
     item.label.textContent = tab.title;
     item.tab.title = tab.cwd === '' ? tab.title : `${tab.title}\n${tab.cwd}`;
-    item.root.classList.toggle('ended', tab.exit !== undefined);
-    item.tab.setAttribute('aria-label', tab.exit ? `${tab.title} (ended)` : tab.title);
+    item.root.classList.toggle('ended', tab.exit !== undefined || tab.gone);
+    item.tab.setAttribute('aria-label', tab.exit || tab.gone ? `${tab.title} (ended)` : tab.title);
     item.close.setAttribute('aria-label', `Close ${tab.title}`);
   }
 

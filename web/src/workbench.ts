@@ -84,8 +84,7 @@ export class Workbench {
   }
 
   private start(spec: NewTerminal, index: number): void {
-    const size = this.active?.pane.fitting();
-    const tab = new Tab({ make: { ...spec, ...size } }, this.tabEvents, this.session.boot);
+    const tab = new Tab({ make: spec }, this.tabEvents, this.session.boot);
     this.insert(tab, index);
     this.select(tab);
   }
