@@ -12,7 +12,10 @@ import { Tab, type TabEvents } from './tab.ts';
 import { TabStrip } from './tabstrip.ts';
 
 /** How soon after a title or a line the list is asked for, in milliseconds; they come several in a row. */
-const REFRESH_DELAY = 1_000;
+const REFRESH_DELAY = 100;
+
+/** How often the list is asked for at most for that reason, in milliseconds. */
+const REFRESH_EVERY = 2_000;
 
 /** The tabs of the page, and everything a person does with them. */
 export class Workbench {
@@ -26,6 +29,7 @@ export class Workbench {
   private readonly tabEvents: TabEvents;
   /** While the login form is shown, which all tabs share. */
   private loggingIn: Promise<void> | undefined;
+  private refreshed = -REFRESH_EVERY;
   private refreshTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** Shows the terminals that are there, and the page itself. Without any, a shell is started. */
@@ -46,7 +50,8 @@ export class Workbench {
         if (tab === this.active) this.showTitle();
       },
       moved: () => {
-        this.refreshTimer ??= setTimeout(() => void this.refresh(), REFRESH_DELAY);
+        const wait = Math.max(REFRESH_DELAY, this.refreshed + REFRESH_EVERY - performance.now());
+        this.refreshTimer ??= setTimeout(() => void this.refresh(), wait);
       },
       finished: (tab) => this.remove(tab),
       notMade: (tab, err) => {
@@ -127,7 +132,7 @@ export class Workbench {
   private async close(tab: Tab): Promise<void> {
     const id = tab.id;
     if (id === undefined) return; // not made yet
-    if (!tab.exit) {
+    if (!tab.exit && !tab.gone) {
       try {
         const info = await api.terminal(id);
         const what = info.foreground || 'A program';
@@ -143,10 +148,10 @@ export class Workbench {
       }
     }
     this.remove(tab);
-    this.end(id);
+    if (!tab.gone) this.end(id);
   }
 
-  /** Ends a terminal whose tab has gone. */
+  /** Ends a terminal whose tab was removed. */
   private end(id: string): void {
     this.closing.add(id);
     api.dispose(id).then(
@@ -181,17 +186,19 @@ export class Workbench {
 
   private async replace(tab: Tab): Promise<void> {
     const { id } = tab;
-    try {
-      if (id !== undefined) tab.update(await api.terminal(id)); // it may have changed its directory at the end
-    } catch {
-      // Gone with the server: what was known before does.
+    if (id !== undefined && !tab.gone) {
+      try {
+        tab.update(await api.terminal(id)); // for the last directory
+      } catch {
+        // What was known before does.
+      }
     }
     const index = this.tabs.indexOf(tab);
     if (index < 0) return;
     const { cwd } = tab;
     this.start(cwd === '' ? {} : { cwd }, index + 1);
     this.remove(tab);
-    if (id !== undefined) this.end(id);
+    if (id !== undefined && !tab.gone) this.end(id);
   }
 
   private async rename(tab: Tab): Promise<void> {
@@ -212,6 +219,7 @@ export class Workbench {
   private async refresh(): Promise<void> {
     clearTimeout(this.refreshTimer);
     this.refreshTimer = undefined;
+    this.refreshed = performance.now();
     let terminals: TerminalInfo[];
     try {
       terminals = await api.terminals();
