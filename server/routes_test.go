@@ -152,6 +152,17 @@ func TestPathsWrittenOtherwiseAreNotPublic(t *testing.T) {
 	}
 }
 
+func TestRouterReadsTheDecodedPathLikeThePolicy(t *testing.T) {
+	s := serve(t, nil)
+	r := httptest.NewRequest("GET", "/%68ealthz", nil)
+	r.Host = s.cfg.Listen
+	w := httptest.NewRecorder()
+	s.handler().ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Errorf("the policy calls it public, the router says %d", w.Code)
+	}
+}
+
 func TestMethodsAndHeads(t *testing.T) {
 	c := serve(t, nil).person(t)
 	a := c.do("PUT", "api/terminals", nil)
