@@ -12,6 +12,7 @@ export default defineConfig(({ mode }) => ({
     fileParallelism: false,
     testTimeout: 90_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000, interval: 25 } },
     reporters: ['verbose'],
   },
 }));

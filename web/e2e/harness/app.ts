@@ -32,7 +32,7 @@ export class App {
   async newTab(): Promise<void> {
     const before = await this.tabs.count();
     await this.newButton.click();
-    await expect.poll(() => this.tabs.count(), { timeout: 10_000 }).toBe(before + 1);
+    await expect.poll(() => this.tabs.count()).toBe(before + 1);
     await this.sees(prompt);
   }
 
@@ -67,8 +67,8 @@ export class App {
   }
 
   /** Waits until the screen holds a text or matches a pattern. */
-  async sees(wanted: string | RegExp, timeout = 15_000): Promise<void> {
-    const poll = expect.poll(() => this.screen(), { timeout, interval: 25 });
+  async sees(wanted: string | RegExp, timeout?: number): Promise<void> {
+    const poll = expect.poll(() => this.screen(), { timeout });
     await (typeof wanted === 'string' ? poll.toContain(wanted) : poll.toMatch(wanted));
   }
 
