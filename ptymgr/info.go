@@ -32,11 +32,8 @@ func (t *Terminal) Info() Info {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	info := Info{
-		ID: t.id, Title: t.title(), Dir: t.live.dir, Size: l.size(), PID: t.cmd.Process.Pid, Created: t.created,
+		ID: t.id, Title: t.title(), Dir: cmp.Or(t.live.dir, dir, t.dir), Size: l.size(), PID: t.cmd.Process.Pid, Created: t.created,
 		Viewers: len(t.pacing.viewers), Foreground: foreground, Busy: busy, Exit: t.exit,
-	}
-	if info.Dir == "" {
-		info.Dir = cmp.Or(dir, t.dir)
 	}
 	if info.Title == "" {
 		info.Title = foreground

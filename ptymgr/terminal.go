@@ -58,7 +58,7 @@ type Terminal struct {
 	live     liveState
 	name     string // given by the person
 	shown    string // title without name, as told to viewers
-	dir      string // of the process that was last seen in the foreground
+	dir      string // current directory, as told to viewers
 	exit     *Exit  // set with the log's seal
 	disposed bool
 }

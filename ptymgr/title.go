@@ -1,6 +1,9 @@
 package ptymgr
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // titleEvery is the least time between two changes of the title that viewers are told of.
 const titleEvery = 100 * time.Millisecond
@@ -64,15 +67,10 @@ func (t *Terminal) updateTitle() {
 	l := t.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if dir != "" {
-		t.dir = dir
-	}
-	title := t.live.title
-	if title == "" {
-		title = name
-	}
-	if title != "" && t.shown != title {
-		t.shown = title
+	title := cmp.Or(t.live.title, name, t.shown)
+	dir = cmp.Or(t.live.dir, dir, t.dir)
+	if t.shown != title || t.dir != dir {
+		t.shown, t.dir = title, dir
 		l.wakeAll()
 	}
 }

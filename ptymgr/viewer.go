@@ -57,6 +57,7 @@ type Viewer struct {
 	toldSize  Size
 	toldFloor int64
 	toldTitle string
+	toldDir   string
 	toldExit  bool
 	tenures   []tenure
 
@@ -77,7 +78,7 @@ const (
 	EventOutput                   // Offset, Data
 	EventResize                   // Size
 	EventCleared                  // Offset: scrollback before it is gone
-	EventTitle                    // Title
+	EventTitle                    // Title, Dir
 	EventExit                     // Exit, after the last output
 )
 
@@ -89,6 +90,7 @@ type Event struct {
 	Size   Size
 	Data   []byte // valid until the next call of Next; at most 65,535 bytes
 	Title  string
+	Dir    string // current directory; "" if unknown
 	Exit   Exit
 }
 
@@ -254,9 +256,9 @@ func (v *Viewer) news() (Event, bool) {
 		v.toldFloor = l.floor
 		return Event{Kind: EventCleared, Offset: l.floor}, true
 	}
-	if title := v.t.title(); title != v.toldTitle {
-		v.toldTitle = title
-		return Event{Kind: EventTitle, Title: title}, true
+	if title, dir := v.t.title(), v.t.dir; title != v.toldTitle || dir != v.toldDir {
+		v.toldTitle, v.toldDir = title, dir
+		return Event{Kind: EventTitle, Title: title, Dir: dir}, true
 	}
 	if l.sealed && v.pos == l.clean && v.t.exit != nil && !v.toldExit {
 		v.toldExit = true

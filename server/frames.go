@@ -101,7 +101,8 @@ func eventFrame(ev ptymgr.Event) any {
 		return struct {
 			Type  string `json:"type"`
 			Title string `json:"title"`
-		}{"title", ev.Title}
+			Cwd   string `json:"cwd"`
+		}{"title", ev.Title, ev.Dir}
 	case ptymgr.EventExit:
 		return struct {
 			Type   string `json:"type"`
