@@ -60,6 +60,11 @@ func (s *Server) serveByteLane(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusNotFound, noTerminal)
 		return
 	}
+	if !s.openSocket() {
+		problem(w, http.StatusServiceUnavailable, "the server is shutting down")
+		return
+	}
+	defer s.sockets.Done()
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the router's Origin check has decided
 		CompressionMode:    websocket.CompressionDisabled,
@@ -75,8 +80,6 @@ func (s *Server) serveByteLane(w http.ResponseWriter, r *http.Request) {
 		replies: make(chan reply, maxReplies),
 	}
 	caller, _ := login.From(r.Context())
-	s.sockets.Add(1)
-	defer s.sockets.Done()
 	code := lane.serve(caller.Done(), s.closing)
 	s.metrics.closed(int(code))
 }

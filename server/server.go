@@ -19,8 +19,9 @@ import (
 )
 
 const (
-	// shutdownWithin bounds how long sockets and requests may take to end.
-	shutdownWithin = 5 * time.Second
+	// requestsWithin and terminalsWithin bound how long either may take to end.
+	requestsWithin  = 3 * time.Second
+	terminalsWithin = 5 * time.Second
 
 	// socketsWithin is how long shells wait for their sockets to have ended.
 	socketsWithin = time.Second
@@ -60,8 +61,10 @@ type Server struct {
 	tickets   *tickets
 	origins   *origins
 	metrics   *metrics
-	closing   chan struct{}  // closed when the server begins to shut down
-	sockets   sync.WaitGroup // upgraded connections
+
+	mu      sync.Mutex     // guards that no socket opens once the server is closing
+	closing chan struct{}  // closed when the server begins to shut down
+	sockets sync.WaitGroup // upgraded connections
 }
 
 // New opens the data directory and makes a Server. It serves nothing until Serve, which also releases what New opened.
@@ -148,23 +151,45 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return errors.Join(err, s.shutDown(h))
 }
 
-// shutDown ends everything in the order in which people should learn of it: sockets first, so that pages reconnect
-// instead of taking the death of their shells for an exit.
+// shutDown ends everything in the order in which people should learn of it: nothing new is taken, then sockets end, so
+// that pages reconnect instead of taking the death of their shells for an exit, then shells.
 func (s *Server) shutDown(h *http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownWithin)
-	defer cancel()
+	s.mu.Lock()
 	close(s.closing)
+	s.mu.Unlock()
+	requests := make(chan struct{})
+	go func() {
+		defer close(requests)
+		ctx, cancel := context.WithTimeout(context.Background(), requestsWithin)
+		defer cancel()
+		if h.Shutdown(ctx) != nil {
+			_ = h.Close() // what is left are clients that hold on to a connection
+		}
+	}()
 	select {
 	case <-s.socketsEnded():
 	case <-time.After(socketsWithin):
 	}
-	terminalErr := s.terminals.Close(ctx)
-	err := h.Shutdown(ctx)
-	if err != nil {
-		err = errors.Join(fmt.Errorf("ending requests: %w", err), h.Close())
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), terminalsWithin)
+	defer cancel()
+	err := s.terminals.Close(ctx)
+	<-requests
 	<-s.socketsEnded() // those of clients that do not answer
-	return errors.Join(terminalErr, err, s.logins.Close())
+	return errors.Join(err, s.logins.Close())
+}
+
+// openSocket counts a connection that is about to be upgraded, unless the server is closing. The caller calls
+// sockets.Done when it has ended.
+func (s *Server) openSocket() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.closing:
+		return false
+	default:
+		s.sockets.Add(1)
+		return true
+	}
 }
 
 // socketsEnded returns a channel that is closed once all upgraded connections have ended.
