@@ -10,6 +10,7 @@ import type { Screen } from './lane/lane.ts';
 import { settings } from './settings.ts';
 import { isMac, matchShortcut } from './shortcuts.ts';
 import { terminalTheme } from './theme.ts';
+import { hasFastWebgl } from './webgl.ts';
 
 /** What a pane tells. */
 export interface PaneEvents {
@@ -151,7 +152,7 @@ export class Pane implements Screen {
   }
 
   private chooseRenderer(): void {
-    if (settings.get().renderer === 'dom' || this.webglLost) {
+    if (settings.get().renderer === 'dom' || this.webglLost || !hasFastWebgl()) {
       this.webgl?.dispose();
       this.webgl = undefined;
       return;
