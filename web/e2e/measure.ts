@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
 import { afterAll } from 'vitest';
 import { expect, test } from './harness/fixtures';
 import { quantile, stopwatch } from './harness/stopwatch';
@@ -14,6 +15,7 @@ function report(what: string, figures: string, bar: string): void {
 
 afterAll(() => {
   process.stdout.write(`\n| what | measured | bar |\n|---|---|---|\n${results.join('\n')}\n\n`);
+  process.stdout.write(`Load of the machine in the last minute: ${loadavg()[0]?.toFixed(1)}.\n\n`);
 });
 
 test('20 MB of colored text through xterm.js', { timeout: 300_000 }, async ({ app, page, tandem }) => {
