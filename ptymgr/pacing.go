@@ -93,10 +93,15 @@ func (t *Terminal) pace() {
 	p.paused = true
 	p.pauses++
 	t.counters.pauses.Add(1)
+	began := time.Now() // before that, a leader without progress was merely idle
 	timer := time.NewTimer(stallAfter)
 	defer timer.Stop()
 	for p.holds(l.clean) {
-		patience := time.Until(p.leader.progress.Add(stallAfter))
+		since := p.leader.progress
+		if since.Before(began) {
+			since = began
+		}
+		patience := time.Until(since.Add(stallAfter))
 		if patience <= 0 {
 			p.leader.stalled = true
 			p.update(l.clean)

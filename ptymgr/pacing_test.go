@@ -164,6 +164,22 @@ func TestFrozenViewerStopsCountingAfterFiveSeconds(t *testing.T) {
 	})
 }
 
+func TestViewerThatWasIdleIsNotFrozen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		term := bench(MinLogBytes)
+		v := term.desk()
+		defer v.Close()
+		ack(t, v, 0)
+		time.Sleep(time.Hour)
+		f := startFlood(term, farAhead)
+		defer f.end()
+		synctest.Wait()
+		if head := term.head(); head > highWater+1024 {
+			t.Fatalf("after an idle hour the shell is not held back: %d", head)
+		}
+	})
+}
+
 func TestStalledViewerCountsAgainFromItsNextAck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		term := bench(MinLogBytes)
