@@ -95,6 +95,7 @@ describe('a restart of the server', () => {
   test('keeps the login, says that the shell ended, and starts another in the same folder', async ({ app, page, person, far }) => {
     await app.run('mkdir -p work/here && cd work/here');
     await app.sees('e2e:~/work/here$');
+    await expect.poll(() => app.activeTab.getAttribute('title')).toContain('/work/here'); // the page knows the folder
     person.complaints.expect(/status of 404/); // the terminal is gone, and only asking tells
     await far.restart();
     await page.getByText(/ended with the server/i).first().waitFor();
