@@ -52,6 +52,7 @@ export class Pane implements Screen {
       fontFamily: '"JetBrains Mono", ui-monospace, "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
       fontSize,
       macOptionIsMeta: true,
+      minimumContrastRatio: 4.5, // WCAG's for text
       rightClickSelectsWord: false,
       screenReaderMode: screenReader,
       scrollback: SCROLLBACK,

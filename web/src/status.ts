@@ -61,16 +61,10 @@ export class Status {
     this.draw();
   }
 
-  /** Says below the output how the program ended. */
-  exited(text: string, ...actions: HTMLButtonElement[]): void {
+  /** Says below the output how the terminal ended, and what can be done. */
+  ended(text: string, ...actions: HTMLButtonElement[]): void {
     const bar = h('div', { class: 'exit-bar', role: 'status' }, h('span', {}, text), h('div', { class: 'actions' }, ...actions));
     this.showPanel(bar);
-  }
-
-  /** Says over the output that the terminal is no more. */
-  gone(text: string, detail: HTMLElement, ...actions: HTMLButtonElement[]): void {
-    const card = h('div', { class: 'card' }, h('h2', {}, text), detail, h('div', { class: 'actions' }, ...actions));
-    this.showPanel(h('div', { class: 'veil', role: 'status' }, card));
   }
 
   /** Moves the keyboard to the first action, if there is one, and returns whether there was. */

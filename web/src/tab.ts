@@ -1,5 +1,5 @@
 import { api, ApiError, laneAddress, type NewTerminal, type TerminalInfo } from './api.ts';
-import { button, h } from './dom.ts';
+import { button } from './dom.ts';
 import { Lane, Refused, type LaneState } from './lane/lane.ts';
 import { notify } from './notices.ts';
 import { Pane } from './pane.ts';
@@ -9,8 +9,6 @@ import { Status } from './status.ts';
 export interface TabEvents {
   /** The title or the state in the tab list is another one. */
   changed(tab: Tab): void;
-  /** A title came, as shells set one at each prompt, or a line was entered: the directory may be another one. */
-  moved(): void;
   /** The program ended without an error. */
   finished(tab: Tab): void;
   /** No terminal could be made; the error says why. */
@@ -29,8 +27,6 @@ export interface Exit {
   code: number;
   signal: string | undefined;
 }
-
-const ENTER = 13;
 
 let count = 0;
 
@@ -54,10 +50,14 @@ export class Tab {
     private readonly boot: string, // the start of the server that the terminal belongs to
   ) {
     this.pane = new Pane({
-      type: (keys) => this.input(() => this.type(keys)),
+      type: (keys) => this.input(() => this.lane.type(keys)),
       paste: (text) => this.input(() => this.lane.paste(text)),
       answer: (bytes) => this.input(() => this.lane.answer(bytes)),
-      fits: (cols, rows) => this.lane.setSize(cols, rows),
+      fits: (cols, rows) => {
+        // An ended terminal has one size on each page: the bar below it must not cover its last words.
+        if (this.exit || this.gone) this.pane.resize(cols, rows);
+        else this.lane.setSize(cols, rows);
+      },
     });
     this.pane.element.id = `${this.key}-panel`;
     this.pane.element.setAttribute('aria-labelledby', this.key);
@@ -70,7 +70,7 @@ export class Tab {
       { ticket: () => this.ticket(), open: (t, since) => new WebSocket(laneAddress(this.id!, t, since)) },
       {
         state: (state) => void this.showState(state),
-        title: (title) => this.showTitle(title),
+        title: (title, cwd) => this.showTitle(title, cwd),
         writable: (writable) => this.status.readOnly(!writable),
         exit: (code, signal) => this.showExit({ code, signal }),
         error: notify,
@@ -102,11 +102,10 @@ export class Tab {
     if (retitled) this.events.changed(this);
   }
 
-  /** Shows the title at once, before the server has taken it. */
-  showTitle(title: string): void {
-    if (this.info) this.info.title = title;
+  /** Shows a title, and remembers the directory that came with it. */
+  showTitle(title: string, cwd = this.cwd): void {
+    if (this.info) this.info = { ...this.info, title, cwd };
     this.events.changed(this);
-    this.events.moved();
   }
 
   show(): void {
@@ -168,11 +167,6 @@ export class Tab {
     }
   }
 
-  private type(keys: Uint8Array<ArrayBuffer>): void {
-    this.lane.type(keys);
-    if (keys.includes(ENTER)) this.events.moved();
-  }
-
   /** Sends input while there is a program to take it. */
   private input(send: () => void): void {
     if (!this.exit && !this.gone) send();
@@ -191,7 +185,7 @@ export class Tab {
       return;
     }
     const how = exit.signal ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
-    this.status.exited(
+    this.status.ended(
       `The shell ${how}.`,
       button('Restart', () => this.events.replace(this), 'primary'),
       button('Close tab', () => this.events.close(this)),
@@ -214,9 +208,9 @@ export class Tab {
 
   private showGone(text: string): void {
     this.gone = true;
-    this.status.gone(
-      text,
-      h('p', { class: 'quiet' }, this.cwd === '' ? 'A new one starts in the same directory.' : `A new one starts in ${this.cwd}.`),
+    if (this.exit) return; // how the program ended says more
+    this.status.ended(
+      this.cwd === '' ? text : `${text} A new one starts in ${this.cwd}.`,
       button('New shell', () => this.events.replace(this), 'primary'),
       button('Close tab', () => this.events.close(this)),
     );

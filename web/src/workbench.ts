@@ -11,12 +11,6 @@ import { tabOrder } from './tab-order.ts';
 import { Tab, type TabEvents } from './tab.ts';
 import { TabStrip } from './tabstrip.ts';
 
-/** How soon after a title or a line the list is asked for, in milliseconds; they come several in a row. */
-const REFRESH_DELAY = 100;
-
-/** How often the list is asked for at most for that reason, in milliseconds. */
-const REFRESH_EVERY = 2_000;
-
 /** The tabs of the page, and everything a person does with them. */
 export class Workbench {
   private tabs: Tab[] = [];
@@ -29,8 +23,6 @@ export class Workbench {
   private readonly tabEvents: TabEvents;
   /** While the login form is shown, which all tabs share. */
   private loggingIn: Promise<void> | undefined;
-  private refreshed = -REFRESH_EVERY;
-  private refreshTimer: ReturnType<typeof setTimeout> | undefined;
 
   /** Shows the terminals that are there, and the page itself. Without any, a shell is started. */
   constructor(
@@ -49,16 +41,12 @@ export class Workbench {
         this.remember();
         if (tab === this.active) this.showTitle();
       },
-      moved: () => {
-        const wait = Math.max(REFRESH_DELAY, this.refreshed + REFRESH_EVERY - performance.now());
-        this.refreshTimer ??= setTimeout(() => void this.refresh(), wait);
-      },
       finished: (tab) => this.remove(tab),
       notMade: (tab, err) => {
         this.remove(tab);
         this.report(err);
       },
-      replace: (tab) => void this.replace(tab),
+      replace: (tab) => this.replace(tab),
       close: (tab) => void this.close(tab),
       needsLogin: () => void this.logIn(),
       serverRestarted: (boot) => this.serverRestarted(boot),
@@ -184,18 +172,9 @@ export class Workbench {
     }
   }
 
-  private async replace(tab: Tab): Promise<void> {
-    const { id } = tab;
-    if (id !== undefined && !tab.gone) {
-      try {
-        tab.update(await api.terminal(id)); // for the last directory
-      } catch {
-        // What was known before does.
-      }
-    }
+  private replace(tab: Tab): void {
     const index = this.tabs.indexOf(tab);
-    if (index < 0) return;
-    const { cwd } = tab;
+    const { cwd, id } = tab;
     this.start(cwd === '' ? {} : { cwd }, index + 1);
     this.remove(tab);
     if (id !== undefined && !tab.gone) this.end(id);
@@ -217,9 +196,6 @@ export class Workbench {
 
   /** Takes the server's list: other devices' new tabs, and what became of ours. */
   private async refresh(): Promise<void> {
-    clearTimeout(this.refreshTimer);
-    this.refreshTimer = undefined;
-    this.refreshed = performance.now();
     let terminals: TerminalInfo[];
     try {
       terminals = await api.terminals();

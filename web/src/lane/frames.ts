@@ -6,7 +6,7 @@ export type ServerFrame =
   | { type: 'reset'; offset: number; replay: boolean }
   | { type: 'live'; offset: number }
   | { type: 'resize'; cols: number; rows: number }
-  | { type: 'title'; title: string }
+  | { type: 'title'; title: string; cwd?: string }
   | { type: 'exit'; code: number; signal?: string }
   | { type: 'error'; title: string; code?: string }
   | { type: 'pong' };
@@ -48,7 +48,8 @@ export function parseFrame(text: string): ServerFrame | undefined {
     case 'resize':
       return isCells(cols) && isCells(rows) ? { type, cols, rows } : undefined;
     case 'title':
-      return typeof title === 'string' ? { type, title } : undefined;
+      if (typeof title !== 'string') return undefined;
+      return typeof frame['cwd'] === 'string' ? { type, title, cwd: frame['cwd'] } : { type, title };
     case 'error':
       if (typeof title !== 'string') return undefined;
       return typeof code === 'string' ? { type, title, code } : { type, title };

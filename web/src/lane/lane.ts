@@ -38,7 +38,8 @@ export type LaneState = 'connecting' | 'live' | 'waiting' | 'login' | 'gone' | '
 /** What a lane tells. */
 export interface LaneEvents {
   state(state: LaneState): void;
-  title(title: string): void;
+  /** What the terminal is to be called, and its directory where that is known. */
+  title(title: string, cwd: string | undefined): void;
   writable(writable: boolean): void;
   /** The program ended; all its output was passed on before. */
   exit(code: number, signal: string | undefined): void;
@@ -230,7 +231,7 @@ export class Lane {
         this.screen.clear();
         break;
       case 'title':
-        this.events.title(frame.title);
+        this.events.title(frame.title, frame.cwd);
         break;
       case 'writable':
         this.events.writable(frame.writable);
