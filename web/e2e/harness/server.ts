@@ -17,7 +17,7 @@ export const prompt = 'e2e:~$';
 
 /** A running Tandem with a home and a data folder of its own. */
 export interface Tandem {
-  /** Origin of the server, without a trailing slash. */
+  /** Address of the page, without a trailing slash. */
   readonly url: string;
   readonly port: number;
   /** Home of its shells, and the folder where they start. */
@@ -44,6 +44,7 @@ export async function startTandem(settings: Record<string, string> = {}): Promis
   await writeFile(join(home, '.bashrc'), profile);
   await writeFile(join(home, '.bash_profile'), profile);
   const port = await freePort();
+  const url = `http://127.0.0.1:${port}${settings.TANDEM_BASE_PATH ?? ''}`;
 
   const env: NodeJS.ProcessEnv = { HOME: home, PATH: process.env.PATH, SHELL: '/bin/bash', LANG: 'C.UTF-8', USER: process.env.USER, E2E_MARK: mark, ...settings };
   const args = ['serve', home, '--listen', `127.0.0.1:${port}`, '--data', data, '--shell', '/bin/bash'];
@@ -65,7 +66,7 @@ export async function startTandem(settings: Record<string, string> = {}): Promis
     void exited.catch(() => null).then(() => (ended = true));
     await until(async () => {
       if (ended) throw new Error(`tandem ended at its start:\n${output.slice(before)}`);
-      return fetch(`http://127.0.0.1:${port}/readyz`).then((answer) => answer.ok, () => false);
+      return fetch(`${url}/readyz`).then((answer) => answer.ok, () => false);
     }, 'tandem to be ready');
   }
 
@@ -79,7 +80,7 @@ export async function startTandem(settings: Record<string, string> = {}): Promis
   }
 
   const tandem: Tandem = {
-    url: `http://127.0.0.1:${port}`,
+    url,
     port,
     home,
     output: () => output,
