@@ -23,8 +23,12 @@ func (s Size) check() error {
 	return nil
 }
 
-// nudgeTime is how long a nudge lasts: long enough for a program to see it and draw.
-const nudgeTime = 50 * time.Millisecond
+// A nudge lasts until the program has drawn, which is looked for every nudgeTime; a program that draws nothing gets the
+// terminal's size back after nudgeLooks.
+const (
+	nudgeTime  = 50 * time.Millisecond
+	nudgeLooks = 10
+)
 
 // fit gives the terminal the smallest size among the viewers that show it and have said theirs; while none does, the
 // size stays. log.mu is held; sizer tells the pty.
@@ -54,30 +58,48 @@ func (t *Terminal) sizer() {
 			return
 		case <-t.resized:
 		case <-t.nudged:
-			size := t.sizeNow()
+			size, head := t.sizeNow()
 			if size.Rows > 1 {
 				size.Rows--
 			} else {
 				size.Rows++
 			}
 			t.setPtySize(size)
-			select {
-			case <-t.closing:
+			if !t.awaitDrawing(head) {
 				return
-			case <-time.After(nudgeTime):
 			}
 		}
-		t.setPtySize(t.sizeNow())
+		size, _ := t.sizeNow()
+		t.setPtySize(size)
 	}
+}
+
+// awaitDrawing waits for output after head, for as long as a nudge may last and nothing else changes the size. It reports
+// false when the terminal ends.
+func (t *Terminal) awaitDrawing(head int64) bool {
+	for range nudgeLooks {
+		select {
+		case <-t.closing:
+			return false
+		case <-t.resized:
+			return true
+		case <-time.After(nudgeTime):
+		}
+		if _, now := t.sizeNow(); now > head {
+			break
+		}
+	}
+	return true
 }
 
 // nudge makes the program draw its whole screen again: the pty alone is a row smaller for a moment. It never blocks.
 func (t *Terminal) nudge() { signal(t.nudged) }
 
-func (t *Terminal) sizeNow() Size {
+// sizeNow returns the terminal's size and the end of its log.
+func (t *Terminal) sizeNow() (size Size, head int64) {
 	t.log.mu.Lock()
 	defer t.log.mu.Unlock()
-	return t.log.size()
+	return t.log.size(), t.log.clean
 }
 
 // setPtySize sets the window size, which sends SIGWINCH when it differs. A pty that is closed by now needs no size.

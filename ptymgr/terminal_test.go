@@ -452,7 +452,7 @@ func TestLongGoneAlternateScreenIsDrawnAgain(t *testing.T) {
 	// A full-screen program that draws its screen on SIGWINCH alone.
 	term := create(t, m, Spec{Command: "bash", Args: []string{"--norc", "-c",
 		`trap 'printf "\033[H\033[2Jdrawn at %s\n" "$(stty size)"' WINCH; printf '\033[?1049h\033[?25lonce'
-		 yes 'nothing to see here' | head -c 3000000; echo; echo flooded; while :; do sleep 0.05; done`}})
+		 yes 'nothing to see here' | head -c 3000000; echo; echo flooded; while :; do sleep 0.2; done`}})
 	first := term.Attach(AttachOptions{Since: NoOffset})
 	var s screen
 	s.until(t, first, "the flood", func() bool { return bytes.Contains(s.log, []byte("flooded")) })
