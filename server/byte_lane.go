@@ -2,9 +2,11 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"strconv"
 	"sync"
@@ -24,8 +26,11 @@ const (
 	keepMessage = 64 << 10
 
 	// pingEvery keeps proxies from cutting an idle socket, most of which wait 60 s. A peer that has not answered by
-	// the next ping is gone.
+	// the next ping is gone, and so is one that takes nothing for 5 s when it is to be pinged.
 	pingEvery = 20 * time.Second
+
+	// closeWithin is how long a client may take to answer a close, whatever it sends meanwhile.
+	closeWithin = 3 * time.Second
 
 	// maxReplies is how many pongs and errors wait for a client that does not read; more are dropped.
 	maxReplies = 16
@@ -65,7 +70,8 @@ func (s *Server) serveByteLane(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.sockets.Done()
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+	up := &upgrade{ResponseWriter: w}
+	conn, err := websocket.Accept(up, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // the router's Origin check has decided
 		CompressionMode:    websocket.CompressionDisabled,
 	})
@@ -76,8 +82,10 @@ func (s *Server) serveByteLane(w http.ResponseWriter, r *http.Request) {
 	conn.SetReadLimit(maxMessage)
 	lane := &byteLane{
 		conn:    conn,
+		below:   up.conn,
 		viewer:  terminal.Attach(ptymgr.AttachOptions{Since: since, Writable: true}),
 		replies: make(chan reply, maxReplies),
+		every:   cmp.Or(s.cfg.pingEvery, pingEvery),
 	}
 	caller, _ := login.From(r.Context())
 	code := lane.serve(caller.Done(), s.closing)
@@ -97,11 +105,14 @@ func parseSince(since string) (int64, error) {
 }
 
 // byteLane is one socket. Its reader never waits for its sender, nor the sender for the reader: acks, pongs and input
-// are taken however full the client's receive buffer is.
+// are taken however full the client's receive buffer is. Only pings of the client's wait, since the library answers
+// them as it reads, and hangs up if that takes 5 s.
 type byteLane struct {
 	conn    *websocket.Conn
+	below   net.Conn // what conn writes to
 	viewer  *ptymgr.Viewer
 	replies chan reply
+	every   time.Duration // between pings
 }
 
 // serve runs the socket until either side ends it, and returns the close code. All it started has ended by then.
@@ -109,15 +120,19 @@ func (l *byteLane) serve(loginEnded, closing <-chan struct{}) websocket.StatusCo
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := websocket.StatusCode(-1)
 	var once sync.Once
-	// end is called by whichever goroutine finds the first reason to end.
+	// end is called by whichever goroutine finds the first reason to end. What the client does about it no longer
+	// matters to the terminal.
 	end := func(code websocket.StatusCode, reason string, ours bool) {
 		once.Do(func() {
 			ended = code
 			cancel()
+			l.viewer.Close()
+			// Not left to Close: that reads a message which is coming in to its end, however long it is.
+			_ = l.below.SetDeadline(time.Now().Add(closeWithin))
 			if ours {
 				_ = l.conn.Close(code, reason)
 			}
-			_ = l.conn.CloseNow() // ends a write that is stuck on a client which does not read
+			_ = l.conn.CloseNow()
 		})
 	}
 	var all sync.WaitGroup
@@ -144,7 +159,6 @@ func (l *byteLane) serve(loginEnded, closing <-chan struct{}) websocket.StatusCo
 	}
 	<-ctx.Done()
 	all.Wait()
-	l.viewer.Close()
 	return ended
 }
 
@@ -183,10 +197,6 @@ func (l *byteLane) receive(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if buf.Cap() > keepMessage {
-			buf = bytes.Buffer{}
-		}
-		buf.Reset()
 		if _, err := buf.ReadFrom(r); err != nil {
 			return err
 		}
@@ -200,6 +210,10 @@ func (l *byteLane) receive(ctx context.Context) error {
 		}
 		if err != nil {
 			l.enqueue(errorFrame(err))
+		}
+		buf.Reset()
+		if buf.Cap() > keepMessage {
+			buf = bytes.Buffer{}
 		}
 	}
 }
@@ -248,7 +262,7 @@ func (l *byteLane) reply(ctx context.Context) {
 
 // keepAlive pings the client until ctx ends, or returns an error when an answer fails to come.
 func (l *byteLane) keepAlive(ctx context.Context) error {
-	ticker := time.NewTicker(pingEvery)
+	ticker := time.NewTicker(l.every)
 	defer ticker.Stop()
 	for {
 		select {
@@ -256,7 +270,7 @@ func (l *byteLane) keepAlive(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-		ping, cancel := context.WithTimeout(ctx, pingEvery)
+		ping, cancel := context.WithTimeout(ctx, l.every)
 		err := l.conn.Ping(ping)
 		cancel()
 		if err != nil && ctx.Err() == nil {

@@ -47,6 +47,8 @@ type Config struct {
 	BasePath       string // path that the server lives under; "" or "/" means the root
 	Version        string
 	Logger         *slog.Logger // never receives secrets, input or output
+
+	pingEvery time.Duration // between pings on a socket; 0 means the constant pingEvery, less in tests
 }
 
 func (c *Config) tls() bool { return c.TLSCert != "" || c.SelfSigned }
