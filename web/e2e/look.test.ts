@@ -40,7 +40,13 @@ describe.each([
     await app.dialog('Devices').getByRole('listitem').first().waitFor();
     await picture(page, `${name} devices`);
     await noSidewaysScroll(person);
-    await page.keyboard.press('Escape');
+    for (const dialog of ['Settings', 'Help']) {
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: dialog }).click();
+      await page.getByRole('dialog').waitFor();
+      await picture(page, `${name} ${dialog}`);
+      await noSidewaysScroll(person);
+    }
   });
 
   test('the states without a shell', async ({ visitor }) => {

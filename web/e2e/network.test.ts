@@ -68,6 +68,18 @@ describe('a cut network', () => {
     expect(rows).toEqual(rows.map((_, at) => 60_000 - rows.length + 1 + at));
   });
 
+  test('that only stalls sends what was typed once, and shows what was printed', async ({ app, network }) => {
+    await app.run('for i in $(seq 1 100); do echo "tick $i"; sleep 0.01; done');
+    await app.sees('tick 5');
+    network.freeze();
+    await app.type('echo typed once\n');
+    await new Promise((resolve) => setTimeout(resolve, 1_500)); // the length of the stall
+    network.mend();
+    await app.sees(/^typed once$/m);
+    expect((await app.settled()).match(/^typed once$/gm)).toHaveLength(1);
+    await app.sees(/tick 99\ntick 100\n/);
+  });
+
   test('ends at once when the browser says that it is online again', async ({ app, person, network }) => {
     network.cut();
     await banner(person).waitFor();
