@@ -90,6 +90,23 @@ describe('after a reload', () => {
   });
 });
 
+test('what was cleared away is gone for every view, also after a reload', async ({ app, page, tandem, visitor }) => {
+  await app.run('echo sec"ret"; seq 1 200');
+  await app.sees(/\n200\n/);
+  const other = await visitor();
+  await other.app.open(await tandem.link());
+  await other.app.sees(/\n200\n/);
+  expect(await found(other.app, 'secret')).toBe(true);
+  await app.focus();
+  await page.keyboard.press('Control+Shift+l');
+  for (const view of [app, other.app]) {
+    await expect.poll(() => found(view, 'secret')).toBe(false);
+    await view.page.reload();
+    await view.sees(prompt);
+    expect(await found(view, 'secret')).toBe(false);
+  }
+});
+
 test('every kind of dash and quote arrives, however the bytes are cut', async ({ app }) => {
   // U+2000 to U+203F all hold the byte 0x80, which xterm.js 6 loses when a frame ends within the character.
   const pieces = ['–', '—', '‘', '’', '“', '”', '•', '…', '漢', '👩‍🔬'];
@@ -101,3 +118,16 @@ test('every kind of dash and quote arrives, however the bytes are cut', async ({
   const line = (await app.settled()).split('\n').find((each) => each.endsWith('|end'));
   expect(line).toBe(`${pieces.join('')}|end`);
 });
+
+/** Scrolls to the top and says whether a line of the scrollback holds the text; a screenful is looked at after each turn of the wheel. */
+async function found(app: App, text: string): Promise<boolean> {
+  await app.page.mouse.move(400, 300);
+  await app.page.mouse.wheel(0, 100_000);
+  let last = '';
+  for (let screen = await app.settled(); screen !== last; screen = await app.settled()) {
+    if (screen.includes(text)) return true;
+    last = screen;
+    await app.page.mouse.wheel(0, -400);
+  }
+  return false;
+}
