@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { describe } from 'vitest';
 import type { App } from './harness/app';
 import { expect, test } from './harness/fixtures';
-import { prompt, until } from './harness/server';
+import { prompt } from './harness/server';
 
 /** Reloads the page and waits until the screen is at rest again. */
 async function reload(app: App): Promise<string> {
@@ -17,11 +17,7 @@ describe('after a reload', () => {
     await app.sees(/\n300\n/);
     const before = await app.settled();
     expect(await reload(app)).toBe(before);
-    await app.page.mouse.move(400, 300);
-    await until(async () => {
-      await app.page.mouse.wheel(0, -5_000);
-      return (await app.screen()).includes('seq 1 300');
-    }, 'the wheel to reach the first line');
+    expect(await found(app, 'seq 1 300')).toBe(true);
     await app.sees(/^1\n2\n3$/m);
   });
 
@@ -119,15 +115,14 @@ test('every kind of dash and quote arrives, however the bytes are cut', async ({
   expect(line).toBe(`${pieces.join('')}|end`);
 });
 
-/** Scrolls to the top and says whether a line of the scrollback holds the text; a screenful is looked at after each turn of the wheel. */
+/** Scrolls up page by page until the screen holds the text, and says whether it did. */
 async function found(app: App, text: string): Promise<boolean> {
-  await app.page.mouse.move(400, 300);
-  await app.page.mouse.wheel(0, 100_000);
+  await app.focus();
   let last = '';
   for (let screen = await app.settled(); screen !== last; screen = await app.settled()) {
     if (screen.includes(text)) return true;
     last = screen;
-    await app.page.mouse.wheel(0, -400);
+    await app.page.keyboard.press('Shift+PageUp');
   }
   return false;
 }
