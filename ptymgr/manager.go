@@ -51,10 +51,11 @@ type Config struct {
 type Manager struct {
 	cfg      Config
 	counters counters
-	pruning  sync.WaitGroup
+	busy     sync.WaitGroup // terminals being started or disposed of; there are no more of them once closed
 
 	mu        sync.Mutex  // guards what follows
 	terminals []*Terminal // oldest first
+	exits     []*Terminal // those that have exited, the oldest exit first
 	live      int         // running or being started
 	closed    bool
 }
@@ -119,24 +120,29 @@ func (m *Manager) Create(spec Spec) (*Terminal, error) {
 	if err := m.reserve(); err != nil {
 		return nil, err
 	}
+	defer m.busy.Done()
 	t, err := start(id, cmd, spec.Size, m.cfg.LogBytes, spec.Name, &m.counters, m.exited)
 	if err != nil {
 		m.release()
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
 	}
 	m.mu.Lock()
-	m.terminals = append(m.terminals, t)
 	closed := m.closed
+	if !closed {
+		m.terminals = append(m.terminals, t)
+	}
 	m.mu.Unlock()
 	t.run()
 	if closed { // while it started
-		_ = m.Dispose(context.Background(), id)
+		_ = m.dispose(context.Background(), t)
 		return nil, ErrClosed
 	}
 	m.cfg.Logger.Info("terminal started", "terminal", id, "pid", cmd.Process.Pid, "program", cmd.Path)
 	return t, nil
 }
 
+// reserve takes a place among the live terminals for one that is about to be started. The caller must tell busy when it
+// is, and release the place if it cannot be.
 func (m *Manager) reserve() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,6 +153,7 @@ func (m *Manager) reserve() error {
 		return &LimitError{m.cfg.MaxTerminals}
 	}
 	m.live++
+	m.busy.Add(1)
 	return nil
 }
 
@@ -163,25 +170,29 @@ func newID() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// exited is told of each terminal's exit. It disposes of the oldest exited terminals beyond keepExited.
-func (m *Manager) exited(t *Terminal) {
-	exit := t.Info().Exit
+// exited is told of each terminal's exit, before anybody else, so that whoever sees it finds the place free. It disposes
+// of the terminal that exited first when there are more than keepExited.
+func (m *Manager) exited(t *Terminal, exit Exit) {
 	m.cfg.Logger.Info("terminal exited", "terminal", t.id, "code", exit.Code, "signal", exit.Signal)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.live--
-	var old []string
-	for _, t := range slices.Backward(m.terminals) {
-		if t.hasExited() {
-			old = append(old, t.id)
-		}
+	if m.index(t.id) < 0 {
+		return // it exited because it is being disposed of
 	}
-	if len(old) <= keepExited || m.closed {
-		return
+	m.exits = append(m.exits, t)
+	if len(m.exits) > keepExited {
+		oldest := m.exits[0]
+		m.forget(oldest)
+		m.busy.Go(func() { _ = m.dispose(context.Background(), oldest) })
 	}
-	for _, id := range old[keepExited:] {
-		m.pruning.Go(func() { _ = m.Dispose(context.Background(), id) })
-	}
+}
+
+// forget drops the terminal from the lists, so that nobody else disposes of it. mu is held.
+func (m *Manager) forget(t *Terminal) {
+	same := func(other *Terminal) bool { return other == t }
+	m.terminals = slices.DeleteFunc(m.terminals, same)
+	m.exits = slices.DeleteFunc(m.exits, same)
 }
 
 // Get returns the terminal with this id, live or exited.
@@ -239,32 +250,38 @@ func (m *Manager) Dispose(ctx context.Context, id string) error {
 		return ErrNotFound
 	}
 	t := m.terminals[i]
-	m.terminals = slices.Delete(m.terminals, i, i+1)
+	m.forget(t)
+	m.busy.Add(1)
 	m.mu.Unlock()
+	defer m.busy.Done()
+	return m.dispose(ctx, t)
+}
+
+// dispose does the work of Dispose for a terminal that is in no list any more.
+func (m *Manager) dispose(ctx context.Context, t *Terminal) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeWithin)
 	defer cancel()
 	err := t.dispose(ctx)
-	m.cfg.Logger.Info("terminal disposed of", "terminal", id)
+	m.cfg.Logger.Info("terminal disposed of", "terminal", t.id)
 	return err
 }
 
-// Close disposes of all terminals at once and blocks until their processes are gone. It returns the errors of the
-// disposals, or ctx's.
+// Close disposes of all terminals at once and blocks until their processes are gone, and those of terminals that were
+// being started or disposed of by somebody else. It returns the errors of its own disposals, or ctx's.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true
-	terminals := slices.Clone(m.terminals)
-	m.mu.Unlock()
+	terminals := m.terminals
+	m.terminals, m.exits = nil, nil
 	errs := make([]error, len(terminals))
+	for i, t := range terminals {
+		m.busy.Go(func() { errs[i] = m.dispose(ctx, t) })
+	}
+	m.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		var all sync.WaitGroup
-		for i, t := range terminals {
-			all.Go(func() { errs[i] = m.Dispose(ctx, t.id) })
-		}
-		all.Wait()
-		m.pruning.Wait()
+		m.busy.Wait()
 	}()
 	select {
 	case <-done:

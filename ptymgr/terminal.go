@@ -47,7 +47,7 @@ type Terminal struct {
 
 	resized, nudged, dirty chan struct{} // one slot each; see sizer and titler
 	closing                chan struct{} // closed when the process has exited and its output is read
-	ended                  func(*Terminal)
+	ended                  func(*Terminal, Exit)
 	done                   sync.WaitGroup // all goroutines of the terminal
 	lastInput              atomic.Int64   // nanoseconds after created
 
@@ -63,8 +63,9 @@ type Terminal struct {
 	disposed bool
 }
 
-// start starts cmd in a new pty. The caller must run the terminal; ended is called once, after the exit.
-func start(id string, cmd *exec.Cmd, size Size, logBytes int, name string, c *counters, ended func(*Terminal)) (*Terminal, error) {
+// start starts cmd in a new pty. The caller must run the terminal; ended is called once, after the exit and before it can
+// be seen.
+func start(id string, cmd *exec.Cmd, size Size, logBytes int, name string, c *counters, ended func(*Terminal, Exit)) (*Terminal, error) {
 	ptmx, err := startPty(cmd, size)
 	if err != nil {
 		return nil, err
@@ -82,11 +83,11 @@ func start(id string, cmd *exec.Cmd, size Size, logBytes int, name string, c *co
 // run starts the terminal's goroutines. They end with the process.
 func (t *Terminal) run() {
 	exited := make(chan Exit, 1)
-	t.done.Go(func() { t.waiter(exited) })
-	t.done.Go(func() { t.reader(exited) })
 	t.done.Go(t.writer)
 	t.done.Go(t.sizer)
 	t.done.Go(t.titler)
+	t.done.Go(func() { t.waiter(exited) })
+	t.done.Go(func() { t.reader(exited) }) // last: it ends the terminal, and done is waited for then
 }
 
 // startPty starts cmd in a new session with a new pty of this size and returns the master.
@@ -159,12 +160,12 @@ func (t *Terminal) reader(exited <-chan Exit) {
 	}
 	t.input.close()
 	_ = t.ptmx.Close()
+	t.ended(t, *exit)
 	t.log.mu.Lock()
 	t.exit = exit
 	t.log.seal()
 	t.log.mu.Unlock()
 	close(t.closing)
-	t.ended(t)
 }
 
 // append takes the n bytes just read into the log.
@@ -228,18 +229,22 @@ func (t *Terminal) control(f func(fd uintptr)) error {
 // dispose kills the process tree, waits for the terminal's goroutines and ends its viewers.
 func (t *Terminal) dispose(ctx context.Context) error {
 	err := t.tree.kill(ctx)
+	over := false
 	select {
 	case <-t.closing:
 		t.done.Wait()
+		over = true
 	case <-ctx.Done():
-		// Something outlived KILL; without its pty the reader at least comes to an end.
+		// The leader outlived KILL. Without its pty nothing is read any more, but the log may still be in use.
 		_ = t.ptmx.Close()
 	}
 	l := t.log
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	t.disposed = true
-	l.free()
+	if over {
+		l.free()
+	}
 	l.wakeAll()
-	l.mu.Unlock()
 	return err
 }

@@ -519,3 +519,64 @@ func TestManagerCloseEndsEverything(t *testing.T) {
 		t.Fatalf("create after close: %v", err)
 	}
 }
+
+// A build that ran for hours is not forgotten at its end because others, begun later, ended before it.
+func TestTheNewestExitsStay(t *testing.T) {
+	m := manager(t, Config{})
+	build := create(t, m, sh("read line; echo built"))
+	p := attach(t, build)
+	for range keepExited {
+		<-create(t, m, sh("true")).Done()
+		eventually(t, "the slot is free", func() bool { return m.Stats().Live == 1 })
+	}
+	p.types(t, "go\n")
+	p.ended(t)
+	eventually(t, "one is gone", func() bool { return len(m.List()) == keepExited })
+	if _, ok := m.Get(build.ID()); !ok {
+		t.Fatal("the one that ended last was disposed of")
+	}
+}
+
+func TestManagerCloseWaitsForADisposalUnderWay(t *testing.T) {
+	m := NewManager(Config{Logger: slog.New(slog.DiscardHandler)})
+	term := create(t, m, sh("trap '' HUP TERM; echo ready; while :; do sleep 1000; done"))
+	attach(t, term).see(t, "ready")
+	disposed := make(chan error)
+	go func() { disposed <- m.Dispose(context.Background(), term.ID()) }()
+	eventually(t, "the disposal", func() bool { return len(m.List()) == 0 })
+	if err := m.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if left := carriers(t, term.ID()); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := <-disposed; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestManagerCloseWaitsForATerminalBeingStarted(t *testing.T) {
+	m := NewManager(Config{Logger: slog.New(slog.DiscardHandler)})
+	live := func() int {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.live
+	}
+	created := make(chan error)
+	go func() {
+		_, err := m.Create(sh("sleep 1000"))
+		created <- err
+	}()
+	for live() == 0 {
+		runtime.Gosched()
+	}
+	if err := m.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if n := live(); n != 0 {
+		t.Errorf("%d terminals live after Close", n)
+	}
+	if err := <-created; err != nil && !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
