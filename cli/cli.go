@@ -38,7 +38,7 @@ While it runs, from another shell:
 // grammar is what kong reads the command line into.
 type grammar struct {
 	Serve     serveCommand     `cmd:"" default:"withargs" help:"Run the server. This is what tandem does without a command."`
-	Password  passwordCommand  `cmd:"" help:"Set the password, which is asked for twice, or read from standard input. All logins end."`
+	Password  passwordCommand  `cmd:"" help:"Set the password, which is asked for twice, or read from standard input. All logins and login links end."`
 	LoginLink loginLinkCommand `cmd:"" help:"Print a link that logs in one browser, once, within 15 minutes. The server must run."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 

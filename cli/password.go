@@ -36,7 +36,7 @@ func (passwordCommand) Run(g *grammar) error {
 	case err != nil:
 		return fmt.Errorf("the password is set, but counts only after a restart of the server: %w", err)
 	default:
-		fmt.Println("The password is set. All logins have ended.")
+		fmt.Println("The password is set. All logins have ended, and so have unused login links.")
 	}
 	return nil
 }

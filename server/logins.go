@@ -22,7 +22,8 @@ func (s *Server) loginByPassword(w http.ResponseWriter, r *http.Request) {
 	if !decode(w, r, &want) {
 		return
 	}
-	s.begin(w, r, s.logins.CheckPassword(r.Context(), s.source(r), want.Password))
+	l, err := s.logins.LogInByPassword(w, r, s.source(r), want.Password)
+	s.answerLogin(w, l, err)
 }
 
 func (s *Server) loginByLink(w http.ResponseWriter, r *http.Request) {
@@ -32,41 +33,31 @@ func (s *Server) loginByLink(w http.ResponseWriter, r *http.Request) {
 	if !decode(w, r, &want) {
 		return
 	}
-	s.begin(w, r, s.logins.RedeemLink(s.source(r), want.Secret))
+	l, err := s.logins.LogInByLink(w, r, s.source(r), want.Secret)
+	s.answerLogin(w, l, err)
 }
 
-// begin starts a login if the credential was right, that is, if err is nil.
-func (s *Server) begin(w http.ResponseWriter, r *http.Request, err error) {
+// answerLogin says whether somebody is logged in now, and if not, why.
+func (s *Server) answerLogin(w http.ResponseWriter, l *login.Login, err error) {
 	var tooMany *login.TooManyError
 	switch {
 	case err == nil:
+		s.log.Info("login", "login", l.ID, "device", l.Device, "address", l.Address)
+		w.WriteHeader(http.StatusNoContent)
 	case errors.As(err, &tooMany):
 		seconds := int(math.Ceil(tooMany.RetryAfter.Seconds()))
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
 		problem(w, http.StatusTooManyRequests, "too many failed logins; try again in "+strconv.Itoa(seconds)+" s")
-		return
 	case errors.Is(err, login.ErrWrong):
 		problem(w, http.StatusUnauthorized, "wrong password")
-		return
 	case errors.Is(err, login.ErrNoPassword):
 		problem(w, http.StatusUnauthorized, "no password is set; run `tandem login-link` where the server runs, or set one with `tandem password`")
-		return
 	case errors.Is(err, login.ErrLinkSpent):
 		problem(w, http.StatusUnauthorized, "this login link was used or has expired; run `tandem login-link` for another")
-		return
 	default:
 		s.log.Error("login", "error", err)
-		problem(w, http.StatusInternalServerError, "the login could not be checked; the server's log says more")
-		return
+		problem(w, http.StatusInternalServerError, "the login could not be checked or stored; the server's log says more")
 	}
-	l, err := s.logins.Begin(w, r, s.source(r))
-	if err != nil {
-		s.log.Error("login", "error", err)
-		problem(w, http.StatusInternalServerError, "the login could not be stored; the server's log says more")
-		return
-	}
-	s.log.Info("login", "login", l.ID, "device", l.Device, "address", l.Address)
-	w.WriteHeader(http.StatusNoContent)
 }
 
 // source returns the address that a request came from, without port. Behind a proxy it is the one that the proxy saw,
@@ -148,6 +139,13 @@ func (s *Server) getSession(w http.ResponseWriter, r *http.Request) {
 		Limit   int       `json:"limit"` // live terminals allowed
 		Home    string    `json:"home"`
 	}{showLogin(caller, caller.ID), s.cfg.Version, s.tickets.boot, s.terminals.Dir(), s.terminals.Limit(), home})
+}
+
+// findLogin has the login of a request's cookie found, for login.From.
+func (s *Server) findLogin(next http.Handler) http.Handler {
+	return s.logins.Middleware(next, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		problem(w, http.StatusServiceUnavailable, "the logins cannot be read: try again, and look into the server's log if that does not help")
+	}))
 }
 
 // requireLogin refuses every request without a login but those on the short public list. It is the router's: a route

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -187,4 +188,20 @@ func TestNewPasswordEndsLoginsAndTheirSockets(t *testing.T) {
 	if a := c.password("correct horse battery"); a.status != http.StatusNoContent {
 		t.Error(a)
 	}
+}
+
+func TestUnreadableLoginsAreAProblem(t *testing.T) {
+	store, err := login.Open(t.TempDir(), login.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{logins: store}
+	r := httptest.NewRequest("GET", "/", nil)
+	r.AddCookie(&http.Cookie{Name: login.CookieOptions{}.Name(), Value: "anything"})
+	w := httptest.NewRecorder()
+	s.findLogin(http.NotFoundHandler()).ServeHTTP(w, r)
+	isProblem(t, answer{w.Code, w.Header(), w.Body.Bytes()}, http.StatusServiceUnavailable)
 }

@@ -37,7 +37,7 @@ func (s *Server) handler() http.Handler { return underBase(s.base, s.routes()) }
 // are refused: login, name of the server, origin. Whatever a route's handler refuses comes after that.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(decodePath, s.logRequests, s.secureHeaders, s.recoverPanics, s.logins.Middleware, s.requireLogin, s.checkHost, s.checkOrigin,
+	r.Use(decodePath, s.logRequests, s.secureHeaders, s.recoverPanics, s.findLogin, s.requireLogin, s.checkHost, s.checkOrigin,
 		middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, _ *http.Request) { problem(w, http.StatusNotFound, "nothing is here") })
 	r.MethodNotAllowed(methodNotAllowed(r))

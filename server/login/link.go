@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -34,17 +35,27 @@ type link struct {
 	expires time.Time
 }
 
-// NewLink returns the secret of a new login link. It works once, within 15 minutes, while this store is open. At most
-// 16 unused links are kept: one more makes the oldest expire.
+// NewLink returns the secret of a new login link. It works once, within 15 minutes, while this store is open and until
+// the password changes. At most 16 unused links are kept: one more makes the oldest expire.
 func (s *Store) NewLink() string {
 	return s.links.add()
 }
 
-// RedeemLink spends the link with this secret. Of several calls at a time with the same secret, one returns nil. The
-// others, and any secret that is not a link's, get ErrLinkSpent, or a *TooManyError if such came too often from source,
-// an address with or without a port. A valid link is never refused: it cannot be guessed, so failures before it
-// say nothing against it.
-func (s *Store) RedeemLink(source, secret string) error {
+// LogInByLink spends the link with this secret: it logs the client of r in and sets its cookie on w, as LogInByPassword
+// does. Of several calls at a time with the same secret, one does. The others, and any secret that is not a link's, get
+// ErrLinkSpent, or a *TooManyError if such came too often from source, the client's address with or without a port. A
+// valid link is never refused: it cannot be guessed, so failures before it say nothing against it.
+func (s *Store) LogInByLink(w http.ResponseWriter, r *http.Request, source, secret string) (*Login, error) {
+	s.changing.Lock() // so that a changed password comes before all of it or after
+	defer s.changing.Unlock()
+	if err := s.redeemLink(source, secret); err != nil {
+		return nil, err
+	}
+	return s.begin(w, r, source)
+}
+
+// redeemLink spends a link, or returns an error of LogInByLink.
+func (s *Store) redeemLink(source, secret string) error {
 	if s.links.take(secret) {
 		return nil
 	}
@@ -68,6 +79,13 @@ func (l *links) add() string {
 	}
 	l.unused = append(l.unused, link{sha256.Sum256([]byte(secret)), l.now().Add(linkLife)})
 	return secret
+}
+
+// endAll makes all links expire.
+func (l *links) endAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unused = nil
 }
 
 // take removes the link with this secret and reports whether there was one that has not expired.

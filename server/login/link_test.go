@@ -14,11 +14,11 @@ func TestLinkWorksOnce(t *testing.T) {
 	if len(secret) != 43 { // 32 bytes in base64
 		t.Errorf("the secret has %d characters", len(secret))
 	}
-	if err := s.RedeemLink("192.0.2.1", secret); err != nil {
+	if err := s.redeemLink("192.0.2.1", secret); err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range []string{secret, "", "x", secret[1:]} {
-		if err := s.RedeemLink("192.0.2.1", bad); !errors.Is(err, ErrLinkSpent) {
+		if err := s.redeemLink("192.0.2.1", bad); !errors.Is(err, ErrLinkSpent) {
 			t.Errorf("%.5q: %v", bad, err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestLinkWorksOnceAtATime(t *testing.T) {
 		for range 16 {
 			all.Go(func() {
 				<-start
-				if s.RedeemLink("192.0.2.1", secret) == nil {
+				if s.redeemLink("192.0.2.1", secret) == nil {
 					worked.Add(1)
 				}
 			})
@@ -52,11 +52,11 @@ func TestLinkExpires(t *testing.T) {
 	s := open(t, t.TempDir(), Options{Now: clock.Now})
 	early, late := s.NewLink(), s.NewLink()
 	clock.pass(linkLife - time.Nanosecond)
-	if err := s.RedeemLink("", early); err != nil {
+	if err := s.redeemLink("", early); err != nil {
 		t.Errorf("just before: %v", err)
 	}
 	clock.pass(time.Nanosecond)
-	if err := s.RedeemLink("", late); !errors.Is(err, ErrLinkSpent) {
+	if err := s.redeemLink("", late); !errors.Is(err, ErrLinkSpent) {
 		t.Errorf("at its end: %v", err)
 	}
 }
@@ -67,10 +67,10 @@ func TestLinksAreBounded(t *testing.T) {
 	for range maxLinks - 1 {
 		s.NewLink()
 	}
-	if err := s.RedeemLink("", first); !errors.Is(err, ErrLinkSpent) {
+	if err := s.redeemLink("", first); !errors.Is(err, ErrLinkSpent) {
 		t.Errorf("the oldest: %v", err)
 	}
-	if err := s.RedeemLink("", second); err != nil {
+	if err := s.redeemLink("", second); err != nil {
 		t.Errorf("the next: %v", err)
 	}
 }
@@ -78,18 +78,18 @@ func TestLinksAreBounded(t *testing.T) {
 func TestWrongLinksMustWaitButTrueOnesWork(t *testing.T) {
 	s := open(t, t.TempDir(), Options{Now: newClock().Now, Password: "correct horse"})
 	for range sourcePenalty.free {
-		if err := s.RedeemLink("192.0.2.1", "wrong"); !errors.Is(err, ErrLinkSpent) {
+		if err := s.redeemLink("192.0.2.1", "wrong"); !errors.Is(err, ErrLinkSpent) {
 			t.Fatal(err)
 		}
 	}
 	var tooMany *TooManyError
-	if err := s.RedeemLink("192.0.2.1", "wrong"); !errors.As(err, &tooMany) {
+	if err := s.redeemLink("192.0.2.1", "wrong"); !errors.As(err, &tooMany) {
 		t.Errorf("one too many: %v", err)
 	}
-	if err := s.RedeemLink("192.0.2.1", s.NewLink()); err != nil {
+	if err := s.redeemLink("192.0.2.1", s.NewLink()); err != nil {
 		t.Errorf("a true one from there: %v", err)
 	}
-	if err := s.CheckPassword(t.Context(), "192.0.2.1", "correct horse"); err != nil {
+	if err := s.checkPassword(t.Context(), "192.0.2.1", "correct horse"); err != nil {
 		t.Errorf("the password from there: %v", err)
 	}
 }

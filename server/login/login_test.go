@@ -66,13 +66,16 @@ func (c *client) begin(s *Store, source string) *Login {
 	r := c.request()
 	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 	w := httptest.NewRecorder()
-	l, err := s.Begin(w, r, source)
+	l, err := s.LogInByLink(w, r, source, s.NewLink())
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	c.keep(w)
 	return l
 }
+
+// unavailable answers when the database cannot be read.
+var unavailable = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 
 // find is what a request of c is found to be by the middleware; nil if nobody.
 func (c *client) find(s *Store) *Login {
@@ -81,7 +84,7 @@ func (c *client) find(s *Store) *Login {
 	w := httptest.NewRecorder()
 	s.Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		found, _ = From(r.Context())
-	})).ServeHTTP(w, c.request())
+	}), unavailable).ServeHTTP(w, c.request())
 	if w.Code != http.StatusOK {
 		c.t.Fatalf("the middleware answered %d", w.Code)
 	}
@@ -95,7 +98,7 @@ func (c *client) logout(s *Store) {
 		if err := s.Logout(w, r); err != nil {
 			c.t.Error(err)
 		}
-	})).ServeHTTP(w, c.request())
+	}), unavailable).ServeHTTP(w, c.request())
 	c.keep(w)
 }
 
@@ -231,11 +234,11 @@ func TestClosedStoreFails(t *testing.T) {
 		t.Error("Close left Done open")
 	}
 	w := httptest.NewRecorder()
-	s.Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request passed") })).ServeHTTP(w, c.request())
+	s.Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request passed") }), unavailable).ServeHTTP(w, c.request())
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("a request was answered %d", w.Code)
 	}
-	if _, err := s.Begin(httptest.NewRecorder(), c.request(), ""); err == nil {
+	if _, err := s.LogInByLink(httptest.NewRecorder(), c.request(), "", s.NewLink()); err == nil {
 		t.Error("one could log in")
 	}
 	if err := s.End(context.Background(), l.ID); err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,10 +54,28 @@ func SetPassword(ctx context.Context, dir, password string) error {
 // HasPassword reports whether one can log in by password.
 func (s *Store) HasPassword() bool { return s.passwordInForce() != "" }
 
-// CheckPassword returns nil for the right password, and otherwise ErrWrong, ErrNoPassword, a *TooManyError, or ctx's
-// error. Source is the address of whoever tries, with or without a port; failures are counted for it and for all
-// together. Passwords are hashed one at a time, each in tens of milliseconds and 19 MiB: it waits for its turn.
-func (s *Store) CheckPassword(ctx context.Context, source, password string) error {
+// LogInByPassword logs the client of r in, as one that knows the password, and sets its cookie on w. A wrong one gets
+// ErrWrong, ErrNoPassword, or a *TooManyError: failures are counted for source, the client's address with or without a
+// port, and for all together. Passwords are hashed one at a time, each in tens of milliseconds and 19 MiB: it waits for its
+// turn, and ends with the context of r.
+//
+// The cookie is always a new one. A client that is logged in already keeps its login's ID and sockets, and its old cookie
+// ends.
+func (s *Store) LogInByPassword(w http.ResponseWriter, r *http.Request, source, password string) (*Login, error) {
+	inForce := s.passwordInForce()
+	if err := s.checkPassword(r.Context(), source, password); err != nil {
+		return nil, err
+	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	if s.passwordInForce() != inForce {
+		return nil, ErrWrong // it was changed meanwhile, and ended the logins before it
+	}
+	return s.begin(w, r, source)
+}
+
+// checkPassword returns nil for the right password, or an error of LogInByPassword.
+func (s *Store) checkPassword(ctx context.Context, source, password string) error {
 	source = sourceOf(source)
 	if err := s.passwordLimit.allow(source); err != nil {
 		return err
@@ -90,8 +109,9 @@ func (s *Store) CheckPassword(ctx context.Context, source, password string) erro
 	return nil
 }
 
-// PasswordChanged takes up the password file as SetPassword left it, and ends all logins. While a password given at
-// start is in force it changes nothing and returns ErrPasswordGiven.
+// PasswordChanged takes up the password file as SetPassword left it, and ends all logins and login links: people change a
+// password to be alone again, and a link could have been made by whoever was there. While a password given at start is
+// in force it changes nothing and returns ErrPasswordGiven.
 func (s *Store) PasswordChanged(ctx context.Context) error {
 	if s.given != "" {
 		return ErrPasswordGiven
@@ -103,6 +123,7 @@ func (s *Store) PasswordChanged(ctx context.Context) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.setPasswordInForce(hash)
+	s.links.endAll()
 	s.registry.endAll()
 	return s.sweep(ctx)
 }

@@ -3,6 +3,7 @@ package login
 import (
 	"context"
 	"errors"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,7 +19,7 @@ func TestSetPassword(t *testing.T) {
 	if s.HasPassword() {
 		t.Error("a new store has a password")
 	}
-	if err := s.CheckPassword(t.Context(), "192.0.2.1", ""); !errors.Is(err, ErrNoPassword) {
+	if err := s.checkPassword(t.Context(), "192.0.2.1", ""); !errors.Is(err, ErrNoPassword) {
 		t.Errorf("without a password: %v", err)
 	}
 	for _, bad := range []string{"", "1234567", "äöüäöüä", strings.Repeat("x", maxPassword+1)} {
@@ -41,11 +42,11 @@ func TestSetPassword(t *testing.T) {
 		if err := s.PasswordChanged(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.CheckPassword(t.Context(), "192.0.2.1", good); err != nil {
+		if err := s.checkPassword(t.Context(), "192.0.2.1", good); err != nil {
 			t.Errorf("%.20q: %v", good, err)
 		}
 		for _, wrong := range []string{"", good + "x", good[1:]} {
-			if err := s.CheckPassword(t.Context(), "192.0.2.1", wrong); !errors.Is(err, ErrWrong) {
+			if err := s.checkPassword(t.Context(), "192.0.2.1", wrong); !errors.Is(err, ErrWrong) {
 				t.Errorf("%.20q instead of %.20q: %v", wrong, good, err)
 			}
 		}
@@ -86,6 +87,55 @@ func TestChangedPasswordEndsAllLogins(t *testing.T) {
 	}
 }
 
+// What was made before the password changed is worth nothing afterwards: whoever had the old one may have made it.
+func TestChangedPasswordEndsLinks(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	link := s.NewLink()
+	if err := SetPassword(t.Context(), dir, "correct horse"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PasswordChanged(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := &client{t: t}
+	if _, err := s.LogInByLink(httptest.NewRecorder(), c.request(), "", link); !errors.Is(err, ErrLinkSpent) {
+		t.Errorf("the link: %v", err)
+	}
+	c.begin(s, "") // a new one works
+}
+
+// The worst moment: the old password was found right, and the login is about to be stored when it changes.
+func TestPasswordThatChangesDuringALogin(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	s.setPasswordInForce(newPasswordHash("correct horse").String())
+	s.passwordLimit.failed("192.0.2.1")
+	s.changing.Lock() // as PasswordChanged does
+	result := make(chan error, 1)
+	go func() {
+		_, err := s.LogInByPassword(httptest.NewRecorder(), (&client{t: t}).request(), "192.0.2.1", "correct horse")
+		result <- err
+	}()
+	for end := time.Now().Add(deadline); s.passwordLimit.known("192.0.2.1"); time.Sleep(time.Millisecond) { // until it was right
+		if time.Now().After(end) {
+			t.Fatal("the password was not checked")
+		}
+	}
+	s.setPasswordInForce(newPasswordHash("battery staple").String())
+	s.changing.Unlock()
+	if err := <-result; !errors.Is(err, ErrWrong) {
+		t.Errorf("logged in by the old password: %v", err)
+	}
+}
+
+// known reports whether failures of source are counted.
+func (l *limiter) known(source string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.sources[source]
+	return ok
+}
+
 func TestGivenPassword(t *testing.T) {
 	dir := t.TempDir()
 	if err := SetPassword(t.Context(), dir, "from the file"); err != nil {
@@ -110,10 +160,10 @@ func TestGivenPassword(t *testing.T) {
 		if test.given == "" {
 			right, wrong = wrong, "given second"
 		}
-		if err := s.CheckPassword(t.Context(), "192.0.2.1", right); err != nil {
+		if err := s.checkPassword(t.Context(), "192.0.2.1", right); err != nil {
 			t.Errorf("%q is not the password: %v", right, err)
 		}
-		if err := s.CheckPassword(t.Context(), "192.0.2.1", wrong); !errors.Is(err, ErrWrong) {
+		if err := s.checkPassword(t.Context(), "192.0.2.1", wrong); !errors.Is(err, ErrWrong) {
 			t.Errorf("%q is the password: %v", wrong, err)
 		}
 		if err := s.PasswordChanged(t.Context()); errors.Is(err, ErrPasswordGiven) != (test.given != "") {
@@ -142,7 +192,7 @@ func TestDamagedPasswordFileSaysWhatToDo(t *testing.T) {
 func TestWrongPasswordsMustWait(t *testing.T) {
 	clock := newClock()
 	s := open(t, t.TempDir(), Options{Password: "correct horse", Now: clock.Now})
-	check := func(source, password string) error { return s.CheckPassword(t.Context(), source, password) }
+	check := func(source, password string) error { return s.checkPassword(t.Context(), source, password) }
 	for range sourcePenalty.free {
 		if err := check("192.0.2.1:1000", "wrong"); !errors.Is(err, ErrWrong) {
 			t.Fatal(err)
@@ -155,7 +205,7 @@ func TestWrongPasswordsMustWait(t *testing.T) {
 	if err := check("192.0.2.2", "correct horse"); err != nil {
 		t.Errorf("from elsewhere: %v", err)
 	}
-	if err := s.RedeemLink("192.0.2.1", s.NewLink()); err != nil {
+	if err := s.redeemLink("192.0.2.1", s.NewLink()); err != nil {
 		t.Errorf("by link: %v", err)
 	}
 	clock.pass(tooMany.RetryAfter)
@@ -175,7 +225,7 @@ func TestWrongPasswordsAtOnceMustWait(t *testing.T) {
 	var all sync.WaitGroup
 	results := make(chan error, 40)
 	for range cap(results) {
-		all.Go(func() { results <- s.CheckPassword(t.Context(), "192.0.2.1", "wrong") })
+		all.Go(func() { results <- s.checkPassword(t.Context(), "192.0.2.1", "wrong") })
 	}
 	all.Wait()
 	close(results)
@@ -195,7 +245,7 @@ func TestCheckPasswordEndsWithItsContext(t *testing.T) {
 	s.hashing <- struct{}{} // somebody's hash that takes for ever
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
-	go func() { result <- s.CheckPassword(ctx, "192.0.2.1", "correct horse") }()
+	go func() { result <- s.checkPassword(ctx, "192.0.2.1", "correct horse") }()
 	cancel()
 	select {
 	case err := <-result:
@@ -206,7 +256,7 @@ func TestCheckPasswordEndsWithItsContext(t *testing.T) {
 		t.Fatal("it waits on")
 	}
 	<-s.hashing
-	if err := s.CheckPassword(t.Context(), "192.0.2.1", "correct horse"); err != nil {
+	if err := s.checkPassword(t.Context(), "192.0.2.1", "correct horse"); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -219,7 +269,7 @@ func TestMemoryFallsBackAfterHashing(t *testing.T) {
 		return int64(m.HeapSys - m.HeapReleased)
 	}
 	for range 3 {
-		if err := s.CheckPassword(t.Context(), "192.0.2.1", "correct horse"); err != nil {
+		if err := s.checkPassword(t.Context(), "192.0.2.1", "correct horse"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -52,13 +52,13 @@ func From(ctx context.Context) (*Login, bool) {
 }
 
 // Middleware finds the login of a request's cookie, for From. It refuses nothing: a request without a valid cookie
-// reaches next too, without a login. If the database cannot be read it answers 503. Next gets w as it came.
-func (s *Store) Middleware(next http.Handler) http.Handler {
+// reaches next too, without a login. If the database cannot be read, unavailable answers. Both get w as it came.
+func (s *Store) Middleware(next, unavailable http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l, err := s.find(r)
 		if err != nil {
 			s.log.Error("cannot read the logins", "error", err)
-			http.Error(w, "cannot read the logins, try again", http.StatusServiceUnavailable)
+			unavailable.ServeHTTP(w, r)
 			return
 		}
 		if l != nil {
@@ -68,12 +68,9 @@ func (s *Store) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// Begin logs the client of r in and sets its cookie on w; the caller has checked its password or link. Source is the
-// client's address, with or without a port. The cookie is always a new one. A client that is logged in already keeps its
-// login's ID and sockets, and its old cookie ends.
-func (s *Store) Begin(w http.ResponseWriter, r *http.Request, source string) (*Login, error) {
-	s.changing.Lock()
-	defer s.changing.Unlock()
+// begin logs the client of r in and sets its cookie on w; the caller has checked its password or link. s.changing is
+// held.
+func (s *Store) begin(w http.ResponseWriter, r *http.Request, source string) (*Login, error) {
 	session, err := s.sessions.Load(context.Background(), s.cookie(r))
 	if err != nil {
 		return nil, fmt.Errorf("read the login before: %w", err)

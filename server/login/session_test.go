@@ -160,7 +160,7 @@ func TestListNewestUseFirst(t *testing.T) {
 	var order []Login
 	s.Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		order, _ = s.List(r.Context())
-	})).ServeHTTP(httptest.NewRecorder(), clients[0].request())
+	}), unavailable).ServeHTTP(httptest.NewRecorder(), clients[0].request())
 	if len(order) != 3 || order[0].ID != current.ID || !order[0].LastSeen.Equal(clock.Now()) ||
 		!order[1].Created.After(order[2].Created) {
 		t.Errorf("the list is %+v", order)
@@ -346,7 +346,7 @@ func TestMiddlewareLetsConnectionsBeTakenOver(t *testing.T) {
 		defer conn.Close()
 		l, ok := From(r.Context())
 		fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n%.1s", fmt.Sprint(ok && !ended(l)))
-	})))
+	}), unavailable))
 	defer server.Close()
 	r, err := http.NewRequest("GET", server.URL, nil)
 	if err != nil {
