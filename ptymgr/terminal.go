@@ -75,6 +75,7 @@ func start(id string, cmd *exec.Cmd, size Size, logBytes int, name string, c *co
 		input: newInputQueue(), counters: c, name: name, ended: ended, pacing: newPacing(),
 		resized: make(chan struct{}, 1), nudged: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
 		closing: make(chan struct{}), live: liveState{altSince: -1},
+		shown: processName(cmd.Args[0]), dir: cmd.Dir, // until the titler has looked
 	}
 	t.lastInput.Store(-int64(typingTime))
 	return t, nil
@@ -162,6 +163,7 @@ func (t *Terminal) reader(exited <-chan Exit) {
 	_ = t.ptmx.Close()
 	t.ended(t, *exit)
 	t.log.mu.Lock()
+	t.show("", "") // what the titler did not come to tell
 	t.exit = exit
 	t.log.seal()
 	t.log.mu.Unlock()

@@ -580,3 +580,25 @@ func TestManagerCloseWaitsForATerminalBeingStarted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a program says of itself last counts, however soon it ends; what says nothing has the name of its command.
+func TestTitleAndDirectoryOutliveTheExit(t *testing.T) {
+	m := manager(t, Config{})
+	dir := t.TempDir()
+	for script, want := range map[string]struct{ title, dir string }{
+		`true`: {"sh", dir},
+		`printf '\033]0;working\007'; sleep 0.02; printf '\033]0;done\007\033]7;file:///usr\007'`: {"done", "/usr"},
+	} {
+		spec := sh(script)
+		spec.Dir = dir
+		term := create(t, m, spec)
+		p := attach(t, term)
+		p.ended(t)
+		if info := term.Info(); info.Title != want.title || info.Dir != want.dir {
+			t.Errorf("%s: listed as %q in %q", script, info.Title, info.Dir)
+		}
+		if p.toldTitle != want.title || p.toldDir != want.dir {
+			t.Errorf("%s: viewers were told %q in %q", script, p.toldTitle, p.toldDir)
+		}
+	}
+}

@@ -64,14 +64,18 @@ func (t *Terminal) titler() {
 func (t *Terminal) updateTitle() {
 	name, pid, _ := t.foreground()
 	dir := workingDir(pid)
-	l := t.log
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	title := cmp.Or(t.live.title, name, t.shown)
+	t.log.mu.Lock()
+	defer t.log.mu.Unlock()
+	t.show(name, dir)
+}
+
+// show tells viewers of the program's title and directory, or of these if it has not said any. log.mu is held.
+func (t *Terminal) show(title, dir string) {
+	title = cmp.Or(t.live.title, title, t.shown)
 	dir = cmp.Or(t.live.dir, dir, t.dir)
 	if t.shown != title || t.dir != dir {
 		t.shown, t.dir = title, dir
-		l.wakeAll()
+		t.log.wakeAll()
 	}
 }
 
