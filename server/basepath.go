@@ -35,8 +35,7 @@ func checkBase(base string) error {
 	return nil
 }
 
-// decodePath makes the router look at the decoded path, as whatever decides about a request before it does. chi prefers
-// the raw one.
+// decodePath makes everything look at the decoded path, as the policy does. chi and StripPrefix prefer the raw one.
 func decodePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.URL.RawPath = ""

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -47,6 +48,24 @@ func TestEveryAnswerCarriesTheSecurityHeaders(t *testing.T) {
 		}
 		if cache := a.header.Get("Cache-Control"); name != "page" && cache != "no-store" || name == "page" && cache != "no-cache" {
 			t.Errorf("%s: Cache-Control %q", name, cache)
+		}
+	}
+}
+
+// What never reaches the router carries the headers of everything else, and is a problem like everything else.
+func TestAnswersOutsideTheBasePath(t *testing.T) {
+	s := serve(t, func(cfg *Config) { cfg.BasePath = "/tandem" })
+	c := s.browser(t)
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	s.url = strings.TrimSuffix(s.url, "tandem/")
+	for path, status := range map[string]int{"": 404, "healthz": 404, "tandem": 308, "%74andem": 308, "%74andem/healthz": 200, "tandem%2Fhealthz": 200} {
+		a := c.do("GET", path, nil)
+		if status == 404 {
+			isProblem(t, a, status)
+		}
+		if a.status != status || a.header.Get("Content-Security-Policy") == "" || a.header.Get("X-Content-Type-Options") != "nosniff" ||
+			a.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%q: %v with %v", path, a, a.header)
 		}
 	}
 }

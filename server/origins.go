@@ -81,7 +81,7 @@ func (o *origins) ownName(name string) bool {
 	}
 	// Listening on every address, any address literal is ours: rebinding needs a name.
 	listen, err := netip.ParseAddr(o.listenHost)
-	return o.listenHost == "" || err == nil && listen.IsUnspecified()
+	return o.listenHost == "" || err == nil && (listen.IsUnspecified() || listen == addr)
 }
 
 // allowsOrigin reports whether a request with this Origin header and an allowed Host may change state.

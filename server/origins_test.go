@@ -48,6 +48,21 @@ func TestOrigins(t *testing.T) {
 		{everywhere, "evil.example:8600", "https://evil.example:8600", false, true},
 		{set{listen: "tandem.lan:443", tls: true}, "tandem.lan", "https://tandem.lan", true, true},
 		{set{listen: "localhost:80"}, "localhost", "http://localhost", true, true},
+		{set{listen: "[2001:DB8:0::1]:443", tls: true}, "[2001:db8::1]", "https://[2001:db8::1]", true, true}, // as browsers write it
+		{set{listen: "[2001:DB8:0::1]:443", tls: true}, "[2001:db8::2]", "https://[2001:db8::2]", false, true},
+		{set{listen: "[::]:443", tls: true}, "[2001:db8::1]:443", "https://[2001:db8::1]", true, true},
+		{local, "localhost.:8600", "", false, false},
+		{local, "127.0.0.1.:8600", "", false, false},
+		{local, "0.0.0.0:8600", "", false, false},
+		{local, "[::]:8600", "", false, false},
+		{local, "2130706433:8600", "", false, false},
+		{local, "user@127.0.0.1:8600", "", false, false},
+		{local, "127.0.0.1:8600@evil.example", "", false, false},
+		{local, "127.0.0.1:08600", "", false, false},
+		{local, "127.0.0.1:", "", false, false},
+		{local, "localhost:8600", "http://user@localhost:8600", true, false},
+		{local, "localhost:8600", "http://127.0.0.1:8600", true, false},
+		{local, "localhost:8600", "http://localhost.:8600", true, false},
 	} {
 		o, err := newOrigins(try.set.listen, try.set.tls, try.set.trusted)
 		if err != nil {

@@ -31,13 +31,15 @@ func public(r *http.Request) bool {
 }
 
 // handler returns everything that the server serves, under its base path.
-func (s *Server) handler() http.Handler { return underBase(s.base, s.routes()) }
+func (s *Server) handler() http.Handler {
+	return decodePath(s.secureHeaders(underBase(s.base, s.routes())))
+}
 
 // routes returns the router for what is below the base path. The order of its middleware is the order in which requests
 // are refused: login, name of the server, origin. Whatever a route's handler refuses comes after that.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(decodePath, s.logRequests, s.secureHeaders, s.recoverPanics, s.findLogin, s.requireLogin, s.checkHost, s.checkOrigin,
+	r.Use(s.logRequests, s.recoverPanics, s.findLogin, s.requireLogin, s.checkHost, s.checkOrigin,
 		middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, _ *http.Request) { problem(w, http.StatusNotFound, "nothing is here") })
 	r.MethodNotAllowed(methodNotAllowed(r))

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"bufio"
+	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -149,6 +152,26 @@ func TestPathsWrittenOtherwiseAreNotPublic(t *testing.T) {
 				t.Errorf("%s %s: %d", method, target, w.Code)
 			}
 		}
+	}
+}
+
+// The one request that net/http would answer by itself.
+func TestOptionsOfTheServerNeedALogin(t *testing.T) {
+	s := serve(t, nil)
+	conn, err := net.Dial("tcp", s.cfg.Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "OPTIONS * HTTP/1.1\r\nHost: %s\r\n\r\n", s.cfg.Listen); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("status %d", response.StatusCode)
 	}
 }
 
