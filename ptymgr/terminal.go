@@ -19,6 +19,9 @@ const (
 	// open for ever.
 	drainQuiet  = 100 * time.Millisecond
 	drainAtMost = time.Second
+
+	// reopenEvery is how often a pty that nobody has open is tried again.
+	reopenEvery = 50 * time.Millisecond
 )
 
 // ErrInputFull reports that the input queue cannot take the message; nothing of it was queued.
@@ -152,10 +155,13 @@ func (t *Terminal) reader(exited <-chan Exit) {
 			continue
 		}
 		if err != nil {
-			// The last process with the pty open is gone, or has closed it: only the exit is left to wait for.
-			e := <-exited
-			exit = &e
-			break
+			// Nobody has the pty open now. Most often the exit comes next, but /dev/tty may be opened again.
+			select {
+			case e := <-exited:
+				exit, deadline = &e, time.Now().Add(drainAtMost)
+			case <-time.After(reopenEvery):
+			}
+			continue
 		}
 		t.pace()
 	}

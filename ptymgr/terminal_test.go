@@ -602,3 +602,22 @@ func TestTitleAndDirectoryOutliveTheExit(t *testing.T) {
 		}
 	}
 }
+
+// A program may close its terminal and open it again: between, reading it fails.
+func TestTerminalThatIsOpenedAgainGoesOn(t *testing.T) {
+	m := manager(t, Config{})
+	lock := filepath.Join(t.TempDir(), "again")
+	p := attach(t, create(t, m, sh(`echo before; exec </dev/null >/dev/null 2>&1; until [ -e `+lock+` ]; do sleep 0.01; done
+		exec </dev/tty >/dev/tty; echo after; read line; echo "got $line"; exit 5`)))
+	p.see(t, "before")
+	time.Sleep(100 * time.Millisecond) // it is closed by now, or this proves a little less
+	if err := os.WriteFile(lock, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.see(t, "after")
+	p.types(t, "line\n")
+	p.see(t, "got line")
+	if exit := p.ended(t); exit.Code != 5 {
+		t.Fatalf("%+v", exit)
+	}
+}
