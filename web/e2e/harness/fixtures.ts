@@ -17,6 +17,8 @@ export interface Visitor {
 interface Fixtures {
   $file: { browser: Browser };
   $test: {
+    /** Every page's complaints, judged after all else was put away: a failure here would leave the rest running. */
+    complaints: Complaints[];
     /** A server with empty folders. */
     tandem: Tandem;
     /** Makes another visitor, who is not logged in. */
@@ -64,25 +66,32 @@ export const test = base.extend<Fixtures>({
     },
     { scope: 'file' },
   ],
+  complaints: [
+    async ({}, use) => {
+      const complaints: Complaints[] = [];
+      await use(complaints);
+      expect(complaints.flatMap((each) => each.unexpected()), 'what the pages complained about').toEqual([]);
+    },
+    { auto: true },
+  ],
   tandem: async ({}, use) => {
     const tandem = await startTandem();
     await use(tandem);
     await tandem.dispose();
   },
-  visitor: async ({ browser, task }, use) => {
+  visitor: async ({ browser, complaints, task }, use) => {
     const visitors: Visitor[] = [];
     await use(async (options) => {
       const visitor = await visit(browser, options);
       visitors.push(visitor);
+      complaints.push(visitor.complaints);
       return visitor;
     });
-    const complaints = visitors.flatMap((visitor) => visitor.complaints.unexpected());
     const failed = task.result?.state === 'fail';
     for (const [index, visitor] of visitors.entries()) {
       if (failed) await picture(visitor.page, `failed ${task.name} ${index}`);
       await visitor.context.close();
     }
-    expect(complaints, 'what the pages complained about').toEqual([]);
   },
   person: async ({ tandem, visitor }, use) => {
     const person = await visitor();

@@ -54,7 +54,8 @@ export async function startTandem(settings: Record<string, string> = {}): Promis
 
   async function start(): Promise<void> {
     const before = output.length;
-    const started = spawn(binary, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    // The kernel ends the server when a killed test run cannot.
+    const started = spawn('setpriv', ['--pdeathsig', 'TERM', binary, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     child = started;
     started.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
     started.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()));
