@@ -20,6 +20,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tandem/server/privatefile"
 )
 
 const (
@@ -75,7 +77,7 @@ func selfSigned(dir string, names []string, now time.Time) (tls.Certificate, err
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("make a self-signed certificate: %w", err)
 	}
-	if err := replaceFile(path, content); err != nil {
+	if err := privatefile.Replace(path, content); err != nil {
 		return tls.Certificate{}, fmt.Errorf("keep the self-signed certificate: %w", err)
 	}
 	return tls.X509KeyPair(content, content)
@@ -129,27 +131,6 @@ func newCertificate(names []string, now time.Time) ([]byte, error) {
 	}
 	content := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	return append(content, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})...), nil
-}
-
-// replaceFile writes a file of mode 0600 in one step, so that a crash leaves the old one or the new one.
-func replaceFile(path string, content []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // makes it 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // of no effect after the rename
-	if _, err := file.Write(content); err != nil {
-		file.Close()
-		return err
-	}
-	if err := file.Sync(); err != nil {
-		file.Close()
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }
 
 // fingerprintOf is the SHA-256 of the certificate, in the form in which browsers show it.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -42,7 +43,8 @@ func (e *DataDirInUseError) Error() string {
 // The lock lasts until Close or the end of the process. A *DataDirInUseError says that another process holds it.
 //
 // A directory that others can enter is closed to them, with a warning, when it is empty or a server's already. One with
-// other files in it is refused: the path may be a mistake, and closing /tmp or a home directory would do harm.
+// other files in it is refused: the path may be a mistake, and closing /tmp or a home directory would do harm. So is one
+// that others could put files in: a password or a link to another file could be theirs.
 func OpenDataDir(path string, log *slog.Logger) (*DataDir, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -82,11 +84,13 @@ func closeToOthers(path string, log *slog.Logger) error {
 	if info.Mode().Perm()&0o077 == 0 {
 		return nil
 	}
-	ours, err := emptyOrOurs(path)
-	if err != nil {
+	empty, ours, err := emptyOrOurs(path)
+	switch {
+	case err != nil:
 		return err
-	}
-	if !ours {
+	case ours && info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("other users can write to the data directory %s, so a password in it may be theirs: if it is not, run chmod 700 on it", path)
+	case !empty && !ours:
 		return fmt.Errorf("other users can enter %s, which has files in it that are not tandem's: choose another with --data, or run chmod 700 on it",
 			path)
 	}
@@ -97,18 +101,14 @@ func closeToOthers(path string, log *slog.Logger) error {
 	return nil
 }
 
-// emptyOrOurs reports whether a directory is empty or has a server's lock file.
-func emptyOrOurs(path string) (bool, error) {
-	if _, err := os.Lstat(filepath.Join(path, lockName)); err == nil {
-		return true, nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("look into the data directory: %w", err)
-	}
+// emptyOrOurs reports whether a directory is empty, or has a server's lock file.
+func emptyOrOurs(path string) (empty, ours bool, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return false, fmt.Errorf("look into the data directory: %w", err)
+		return false, false, fmt.Errorf("look into the data directory: %w", err)
 	}
-	return len(entries) == 0, nil
+	ours = slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return entry.Name() == lockName })
+	return len(entries) == 0, ours, nil
 }
 
 // lockFile returns the locked lock file. The kernel drops the lock with the process, however that ends.

@@ -65,6 +65,29 @@ func TestDataDirOpenToOthersIsClosed(t *testing.T) {
 	wantMode(t, path, 0o700)
 }
 
+// Somebody else may have put the password there, or a link in place of the lock, whose target would be overwritten.
+func TestDataDirThatOthersWroteToIsRefused(t *testing.T) {
+	path, target := t.TempDir(), filepath.Join(t.TempDir(), "precious")
+	if err := os.WriteFile(target, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, filepath.Join(path, lockName)); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []fs.FileMode{0o770, 0o707, 0o777} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenDataDir(path, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "chmod 700") {
+			t.Errorf("%v: got error %v, want one that says what to do", mode, err)
+		}
+		wantMode(t, path, mode)
+	}
+	if content, err := os.ReadFile(target); string(content) != "precious" {
+		t.Errorf("the target holds %q, %v", content, err)
+	}
+}
+
 func TestDataDirWithForeignFilesIsLeftAlone(t *testing.T) {
 	path := t.TempDir()
 	if err := os.Chmod(path, 0o755); err != nil {

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"tandem/server/privatefile"
 )
 
 // keys sign and encrypt tickets.
@@ -43,12 +45,7 @@ func makeKeys(name string) (keys, error) {
 	if err != nil {
 		return keys{}, fmt.Errorf("encoding the ticket keys: %w", err)
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return keys{}, fmt.Errorf("making the ticket keys: %w", err)
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := privatefile.Replace(name, data); err != nil {
 		return keys{}, fmt.Errorf("writing the ticket keys: %w", err)
 	}
 	return k, nil

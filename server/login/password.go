@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"tandem/server/privatefile"
 )
 
 var (
@@ -45,7 +47,7 @@ func SetPassword(ctx context.Context, dir, password string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("set the password: %w", err)
 	}
-	if err := replaceFile(filepath.Join(dir, passwordFile), hash+"\n"); err != nil {
+	if err := privatefile.Replace(filepath.Join(dir, passwordFile), []byte(hash+"\n")); err != nil {
 		return fmt.Errorf("set the password: %w", err)
 	}
 	return nil
@@ -155,28 +157,4 @@ func readPassword(dir string) (string, error) {
 		return "", fmt.Errorf("read %s: %w: set the password again with `tandem password`", path, err)
 	}
 	return hash, nil
-}
-
-// replaceFile writes a private file so that it is there whole or as it was, also after a power cut.
-func replaceFile(path, content string) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			file.Close()
-			os.Remove(file.Name())
-		}
-	}()
-	if _, err := file.WriteString(content); err != nil {
-		return err
-	}
-	if err := file.Sync(); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }
