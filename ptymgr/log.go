@@ -120,9 +120,11 @@ func (l *log) seal() {
 func (l *log) tail() int64 { return max(l.segs[0].start, l.floor) }
 
 // at returns the segment of an offset from tail to clean. mu is held.
-func (l *log) at(offset int64) *segment {
-	i := sort.Search(len(l.segs), func(i int) bool { return l.segs[i].start > offset })
-	return l.segs[i-1]
+func (l *log) at(offset int64) *segment { return l.segs[l.index(offset)] }
+
+// index returns where in segs that segment is.
+func (l *log) index(offset int64) int {
+	return sort.Search(len(l.segs), func(i int) bool { return l.segs[i].start > offset }) - 1
 }
 
 // resize records a size from the present end of the log on. mu is held.
@@ -178,13 +180,21 @@ func (l *log) clear(altSince int64) {
 	if altSince >= 0 {
 		end = max(altSince, l.segs[0].start)
 	}
-	seg := l.at(end)
-	line := bytes.LastIndexByte(seg.data[:end-seg.start], '\n')
-	if line >= 0 || seg.start == 0 {
-		end = seg.start + int64(line+1)
-	}
-	l.floor = max(l.floor, end)
+	l.floor = max(l.floor, l.lineStart(end))
 	l.wakeAll()
+}
+
+// lineStart returns the start of the line that offset is in, or offset when that is longer than a segment. mu is held.
+func (l *log) lineStart(offset int64) int64 {
+	last := l.index(offset)
+	for i := last; i >= max(last-1, 0); i-- {
+		seg := l.segs[i]
+		line := bytes.LastIndexByte(seg.data[:min(offset-seg.start, int64(seg.n))], '\n')
+		if line >= 0 || seg.start == 0 {
+			return seg.start + int64(line+1)
+		}
+	}
+	return offset
 }
 
 // free gives the memory back once nobody can read any more. mu is held.

@@ -325,3 +325,17 @@ func TestSizeComesWhenTheCursorPassesIt(t *testing.T) {
 		t.Fatal(got)
 	}
 }
+
+// The line that survives may have begun in an earlier segment.
+func TestClearKeepsALineAcrossSegments(t *testing.T) {
+	term := bench(MinLogBytes)
+	before := strings.Repeat("x", segmentBytes-minRead-60) + "\n"
+	term.feed([]byte(before+strings.Repeat("$", 200)), 50)
+	if len(term.log.segs) < 2 {
+		t.Fatal("the line is in one segment")
+	}
+	term.Clear()
+	if term.log.floor != int64(len(before)) {
+		t.Fatalf("cleared up to %d, the line starts at %d", term.log.floor, len(before))
+	}
+}
