@@ -18,13 +18,22 @@ func (t *Terminal) appointAnswerer() {
 	if best == t.answerer {
 		return
 	}
-	if old := t.answerer; old != nil {
-		old.tenures[len(old.tenures)-1].to = t.log.clean
+	if t.answerer != nil {
+		t.answerer.endTenure(t.log.clean)
 	}
 	if best != nil {
 		best.tenures = append(best.tenures, tenure{t.log.clean, math.MaxInt64})
 	}
 	t.answerer = best
+}
+
+// endTenure ends the viewer's last tenure at offset, and forgets it if nothing was printed meanwhile.
+func (v *Viewer) endTenure(offset int64) {
+	i := len(v.tenures) - 1
+	v.tenures[i].to = offset
+	if v.tenures[i].from == offset {
+		v.tenures = v.tenures[:i]
+	}
 }
 
 func (v *Viewer) answersBefore(other *Viewer) bool {
@@ -63,7 +72,7 @@ func (t *Terminal) answer(queries []query) {
 	}
 	for _, q := range queries {
 		if reply := serverAnswers[q.kind]; reply != "" {
-			t.input.push([]byte(reply)) // a full queue means that nobody reads answers
+			_ = t.input.push([]byte(reply), maxAnswers) // a full queue means that nobody reads answers
 		}
 	}
 }

@@ -132,3 +132,50 @@ func TestReadOnlyViewersMayNotTypeOrAnswer(t *testing.T) {
 		t.Fatalf("got %q", s.log)
 	}
 }
+
+// Output that asks and asks must not take the place of what somebody types.
+func TestAnswersOfTheServerLeaveRoomForInput(t *testing.T) {
+	term := bench(MinLogBytes)
+	term.feed(bytes.Repeat([]byte("\x1b[c"), 2_000_000), 4000)
+	if err := term.Input(make([]byte, maxInput-maxAnswers)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An acking viewer may be cut off when its window is full, and come back where a frame ended: never inside a query, of
+// which it has seen the start and will not see the end.
+func TestWindowsDoNotEndInsideQueries(t *testing.T) {
+	term := bench(MinLogBytes)
+	p := shown(t, term)
+	ack(t, p.Viewer, 0)
+	const query = "\x1b]11;?\x07"
+	term.feed(bytes.Repeat([]byte(query), 2*highWater/len(query)), 4000)
+	p.told(t)
+	if p.pos%int64(len(query)) != 0 || p.pos < highWater-int64(len(query)) {
+		t.Fatalf("stopped at %d, %d bytes into a query", p.pos, p.pos%int64(len(query)))
+	}
+	ack(t, p.Viewer, p.pos)
+	if got := p.told(t); len(got) < highWater-2*len(query) {
+		t.Fatalf("%d bytes after an ack", len(got))
+	}
+}
+
+// Those who take turns in typing while nothing is printed leave no trace.
+func TestTurnsWithoutOutputTakeNoMemory(t *testing.T) {
+	term := bench(MinLogBytes)
+	a, b := shown(t, term), shown(t, term)
+	for range 100 {
+		for _, p := range []*person{a, b} {
+			if err := p.Input([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := max(len(a.tenures), len(b.tenures)); n > 2 {
+		t.Fatalf("%d tenures", n)
+	}
+	term.feed([]byte(ask), 10)
+	if got := a.told(t) + b.told(t); got != maskedAsk+ask {
+		t.Fatalf("got %q", got)
+	}
+}

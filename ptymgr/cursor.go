@@ -46,15 +46,18 @@ func (v *Viewer) available() (end int64, gather bool) {
 	if v.pos >= l.clean {
 		return v.pos, false
 	}
-	end = l.clean
-	if v.acking {
-		end = min(end, v.acked+highWater)
+	seg := l.at(v.pos)
+	end = seg.end()
+	if window := v.acked + highWater; v.acking && window < end {
+		end = window
+		if end > v.pos && seg.masks != nil {
+			// Whoever comes back where a frame ended gets queries masked, and one that began unmasked must not go on so.
+			end = seg.start + int64(seg.masks.before(int(end-seg.start)))
+		}
 		if end <= v.pos {
 			return v.pos, false
 		}
 	}
-	seg := l.at(v.pos)
-	end = min(end, seg.end())
 	_, end = l.sizeAt(v.pos, end)
 	_, end = v.unmasked(v.pos, end)
 	if l.floor > v.pos {

@@ -2,8 +2,14 @@ package ptymgr
 
 import "sync"
 
-// maxInput is how many bytes may wait for the pty, in bytes.
-const maxInput = 8 << 20
+const (
+	// maxInput is how much may wait for the pty, in bytes.
+	maxInput = 8 << 20
+
+	// maxAnswers is how much may wait for the pty when the server itself answers a query, in bytes. Output can ask
+	// without end; what is typed must still find room.
+	maxAnswers = 4 << 10
+)
 
 // keepInput is the largest buffer that is kept for the next input, in bytes.
 const keepInput = 64 << 10
@@ -20,14 +26,14 @@ type inputQueue struct {
 
 func newInputQueue() inputQueue { return inputQueue{ready: make(chan struct{}, 1)} }
 
-// push queues a copy of p, whole or not at all.
-func (q *inputQueue) push(p []byte) error {
+// push queues a copy of p, whole or not at all, unless more than most bytes would wait then.
+func (q *inputQueue) push(p []byte, most int) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return ErrExited
 	}
-	if len(q.pending)+q.writing+len(p) > maxInput {
+	if len(q.pending)+q.writing+len(p) > most {
 		return ErrInputFull
 	}
 	q.pending = append(q.pending, p...)

@@ -16,6 +16,14 @@ func (m *masks) mark(from, to int) {
 	}
 }
 
+// before returns the start of the query that data[at] is inside of, or at.
+func (m *masks) before(at int) int {
+	for m.rest[at/64]&(1<<(at%64)) != 0 {
+		at--
+	}
+	return at
+}
+
 // any reports whether a query touches data[from:to].
 func (m *masks) any(from, to int) bool {
 	for w := from / 64; w <= (to-1)/64; w++ {

@@ -192,7 +192,7 @@ func (t *Terminal) append(n int) {
 // Input queues p for the process, whole or not at all. It never blocks. It returns ErrInputFull or ErrExited.
 func (t *Terminal) Input(p []byte) error {
 	t.lastInput.Store(int64(time.Since(t.created)))
-	if err := t.input.push(p); err != nil {
+	if err := t.input.push(p, maxInput); err != nil {
 		return err
 	}
 	t.counters.input.Add(uint64(len(p)))
