@@ -72,6 +72,7 @@ func TestForegroundOfAnInteractiveShell(t *testing.T) {
 func TestForegroundOfACommandWithoutJobControl(t *testing.T) {
 	s := startShell(t, "/bin/bash", "-c", "sleep $M; read; sleep $M")
 	defer s.end(t)
+	eventually(t, "the first sleep", func() bool { return len(s.running()) == 1 }) // a fork is busy before it is sleep
 	s.awaitForeground(t, "bash", true)
 	for _, pid := range s.running() {
 		if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
