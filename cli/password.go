@@ -58,7 +58,7 @@ func storePassword(dataDir, password string) error {
 // readPassword asks on a terminal, twice and without echo, and takes the first line of anything else.
 func readPassword(in *os.File, prompts io.Writer) (string, error) {
 	if !term.IsTerminal(int(in.Fd())) {
-		content, err := io.ReadAll(io.LimitReader(in, maxPassword+2)) // enough to see that it is too long
+		content, err := io.ReadAll(io.LimitReader(in, login.MaxPassword+2)) // enough to see that it is too long
 		if err != nil {
 			return "", fmt.Errorf("read the password: %w", err)
 		}

@@ -8,9 +8,10 @@ import (
 	"os"
 	"strconv"
 	"syscall"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"tandem/server/login"
 )
 
 const (
@@ -18,10 +19,6 @@ const (
 
 	// passwordFDEnv names the descriptor that a restarted process reads the password from.
 	passwordFDEnv = "TANDEM_PASSWORD_FD"
-
-	// What the login takes for a stored password holds for one given at the start too.
-	minPassword = 8    // characters
-	maxPassword = 1024 // bytes; a pipe holds more than that without a reader
 )
 
 // givenPassword returns the password for this run, from a file or the environment, or "" if none was given.
@@ -50,13 +47,10 @@ func givenPassword(file string) (string, error) {
 	return password, checkPassword(password, file)
 }
 
-// checkPassword refuses what is too easy to guess or too long to be used. source says where the password came from.
+// checkPassword holds a password given at the start to what a stored one is held to. source says where it came from.
 func checkPassword(password, source string) error {
-	if utf8.RuneCountInString(password) < minPassword {
-		return fmt.Errorf("the password in %s is too short: take at least %d characters", source, minPassword)
-	}
-	if len(password) > maxPassword {
-		return fmt.Errorf("the password in %s is too long: take at most %d bytes", source, maxPassword)
+	if err := login.CheckNew(password); err != nil {
+		return fmt.Errorf("%s: %w", source, err)
 	}
 	return nil
 }
@@ -74,8 +68,8 @@ func takePasswordEnv() (string, error) {
 	if password == "" {
 		return "", nil
 	}
-	if len(password) > maxPassword {
-		return "", checkPassword(password, passwordEnv) // the pipe need not hold it
+	if len(password) > login.MaxPassword {
+		return "", checkPassword(password, passwordEnv) // a pipe may not hold it without a reader
 	}
 	return "", restartWithPassword(password)
 }
@@ -90,7 +84,7 @@ func readPasswordFD(fd string) (string, error) {
 		return "", fmt.Errorf("%s is %q, which is no open file descriptor", passwordFDEnv, fd)
 	}
 	defer pipe.Close()
-	password, err := io.ReadAll(io.LimitReader(pipe, maxPassword))
+	password, err := io.ReadAll(io.LimitReader(pipe, login.MaxPassword))
 	if err != nil {
 		return "", fmt.Errorf("read the password: %w", err)
 	}

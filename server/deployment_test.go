@@ -19,8 +19,7 @@ func TestBasePath(t *testing.T) {
 			t.Fatalf("%s: page %s, link %s", base, s.url, s.NewLink())
 		}
 		c := s.browser(t)
-		link := s.NewLink()
-		a := c.do("POST", "api/login/link", map[string]string{"secret": link[strings.Index(link, "=")+1:]})
+		a := c.do("POST", "api/login/link", map[string]string{"secret": s.linkSecret()})
 		if a.status != http.StatusNoContent {
 			t.Fatal(a)
 		}
@@ -113,8 +112,7 @@ func TestForwardedHeadersAreNotTrustedWithoutAProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := s.NewLink()
-	login, err := http.NewRequest("POST", s.url+"api/login/link", strings.NewReader(`{"secret":"`+link[strings.Index(link, "=")+1:]+`"}`))
+	login, err := http.NewRequest("POST", s.url+"api/login/link", strings.NewReader(`{"secret":"`+s.linkSecret()+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,8 +140,7 @@ func TestSelfSignedTLS(t *testing.T) {
 	}
 	c := s.browser(t)
 	c.http.Transport.(*http.Transport).TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
-	link := s.NewLink()
-	a := c.do("POST", "api/login/link", map[string]string{"secret": link[strings.Index(link, "=")+1:]})
+	a := c.do("POST", "api/login/link", map[string]string{"secret": s.linkSecret()})
 	if cookie := theCookie(t, a); !cookie.Secure || !strings.HasPrefix(cookie.Name, "__Host-tandem") || cookie.Path != "/" {
 		t.Errorf("cookie %v", cookie)
 	}
@@ -163,8 +160,7 @@ func TestFilesOfTheDataDirectoryAreTheOwnersAlone(t *testing.T) {
 	s := serve(t, func(cfg *Config) { cfg.DataDir, cfg.SelfSigned = dir, true })
 	c := s.browser(t)
 	c.http.Transport.(*http.Transport).TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
-	link := s.NewLink()
-	if a := c.do("POST", "api/login/link", map[string]string{"secret": link[strings.Index(link, "=")+1:]}); a.status != http.StatusNoContent {
+	if a := c.do("POST", "api/login/link", map[string]string{"secret": s.linkSecret()}); a.status != http.StatusNoContent {
 		t.Fatal(a)
 	}
 	entries, err := os.ReadDir(dir)

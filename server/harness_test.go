@@ -91,11 +91,16 @@ func (s *instance) browser(t testing.TB) *client {
 func (s *instance) person(t testing.TB) *client {
 	t.Helper()
 	c := s.browser(t)
-	secret := s.NewLink()[strings.Index(s.NewLink(), "=")+1:]
-	if got := c.do("POST", "api/login/link", map[string]string{"secret": secret}); got.status != http.StatusNoContent {
+	if got := c.do("POST", "api/login/link", map[string]string{"secret": s.linkSecret()}); got.status != http.StatusNoContent {
 		t.Fatalf("login: %v", got)
 	}
 	return c
+}
+
+// linkSecret makes a login link and returns its secret.
+func (s *instance) linkSecret() string {
+	_, secret, _ := strings.Cut(s.NewLink(), "#login=")
+	return secret
 }
 
 // answer is what came back.

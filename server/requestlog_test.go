@@ -50,8 +50,7 @@ func TestLogHoldsNoSecrets(t *testing.T) {
 	var log syncBuffer
 	s := serve(t, func(cfg *Config) { cfg.Logger, cfg.Password = log.logger(), password })
 
-	link := s.NewLink()
-	secret := link[strings.Index(link, "=")+1:]
+	secret := s.linkSecret()
 	c := s.browser(t)
 	if a := c.do("POST", "api/login/link", map[string]string{"secret": secret}); a.status != http.StatusNoContent {
 		t.Fatal(a)

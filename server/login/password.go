@@ -24,21 +24,31 @@ var (
 		"start it without TANDEM_PASSWORD and --password-file to use the stored one")
 )
 
+// What a password may be.
 const (
-	passwordFile = "password"
-	minPassword  = 8    // characters
-	maxPassword  = 1024 // bytes; more is no safer, and costs time to hash
+	minPassword = 8    // characters
+	MaxPassword = 1024 // bytes; more is no safer, and costs time to hash
 )
 
-// SetPassword stores password, of 8 characters to 1024 bytes, for the data directory dir, which is made if it is not
-// there. It needs no open Store; a running server takes it up by Store.PasswordChanged. Logins made before end then, or
-// at the next Open.
-func SetPassword(ctx context.Context, dir, password string) error {
+const passwordFile = "password"
+
+// CheckNew returns an error for a password that is too easy to guess or too long to be used.
+func CheckNew(password string) error {
 	switch {
 	case utf8.RuneCountInString(password) < minPassword:
 		return fmt.Errorf("the password is too short: take at least %d characters", minPassword)
-	case len(password) > maxPassword:
-		return fmt.Errorf("the password is too long: take at most %d bytes", maxPassword)
+	case len(password) > MaxPassword:
+		return fmt.Errorf("the password is too long: take at most %d bytes", MaxPassword)
+	}
+	return nil
+}
+
+// SetPassword stores password, unless CheckNew refuses it, for the data directory dir, which is made if it is not
+// there. It needs no open Store; a running server takes it up by Store.PasswordChanged. Logins made before end then, or
+// at the next Open.
+func SetPassword(ctx context.Context, dir, password string) error {
+	if err := CheckNew(password); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
@@ -102,7 +112,7 @@ func (s *Store) checkPassword(ctx context.Context, source, password string) erro
 	}
 	defer s.memory.soon()
 	// Wrong as well if the password was changed while this one was hashed.
-	if len(password) > maxPassword || !hash.matches(password) || s.passwordInForce() != inForce {
+	if len(password) > MaxPassword || !hash.matches(password) || s.passwordInForce() != inForce {
 		s.passwordLimit.failed(source)
 		s.log.Warn("wrong password", "source", source)
 		return ErrWrong

@@ -22,7 +22,7 @@ func TestSetPassword(t *testing.T) {
 	if err := s.checkPassword(t.Context(), "192.0.2.1", ""); !errors.Is(err, ErrNoPassword) {
 		t.Errorf("without a password: %v", err)
 	}
-	for _, bad := range []string{"", "1234567", "äöüäöüä", strings.Repeat("x", maxPassword+1)} {
+	for _, bad := range []string{"", "1234567", "äöüäöüä", strings.Repeat("x", MaxPassword+1)} {
 		if err := SetPassword(t.Context(), dir, bad); err == nil {
 			t.Errorf("%.20q was taken", bad)
 		}
@@ -35,7 +35,7 @@ func TestSetPassword(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, passwordFile)); err == nil {
 		t.Error("a refused password was stored")
 	}
-	for _, good := range []string{"correct horse", "äöüäöüäö", strings.Repeat("x", maxPassword)} {
+	for _, good := range []string{"correct horse", "äöüäöüäö", strings.Repeat("x", MaxPassword)} {
 		if err := SetPassword(t.Context(), dir, good); err != nil {
 			t.Fatal(err)
 		}
