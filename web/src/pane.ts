@@ -61,7 +61,12 @@ export class Pane implements Screen {
     this.terminal.loadAddon(this.fit);
     this.terminal.loadAddon(new UnicodeGraphemesAddon());
     this.terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
-    this.terminal.options.linkHandler = { activate: (_event, uri) => openLink(uri) };
+    // A program gives these links any text it likes, so the address shows before the click.
+    this.terminal.options.linkHandler = {
+      activate: (_event, uri) => openLink(uri),
+      hover: (_event, uri) => (this.holder.title = uri),
+      leave: () => this.holder.removeAttribute('title'),
+    };
     const encoder = new TextEncoder();
     this.terminal.onData((text) => {
       const bytes = encoder.encode(text);
