@@ -44,7 +44,7 @@ func (t *Terminal) seal(exit Exit) {
 	t.log.seal()
 }
 
-// at returns a state that is only reached by waiting.
+// eventually waits for a state that nothing announces.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {

@@ -22,7 +22,6 @@ type pacing struct {
 	paused  bool
 	off     bool          // for good: the process has exited
 	resume  chan struct{} // one slot; wakes the paused reader
-	pauses  int           // times that reading was paused
 }
 
 func newPacing() pacing {
@@ -91,7 +90,6 @@ func (t *Terminal) pace() {
 		return
 	}
 	p.paused = true
-	p.pauses++
 	t.counters.pauses.Add(1)
 	began := time.Now() // before that, a leader without progress was merely idle
 	timer := time.NewTimer(stallAfter)
