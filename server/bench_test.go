@@ -237,7 +237,7 @@ func (c *client) ourReadBeside(b *testing.B, rate int64, name string) time.Durat
 }
 
 func BenchmarkTenFloods(b *testing.B) {
-	const n, each = 10, bulkBytes / 8
+	const n, each = 10, bulkBytes / 4
 	name := coloredText(b, each)
 	c := serve(b, nil).person(b)
 	together := func(read func()) time.Duration {
