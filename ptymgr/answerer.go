@@ -1,6 +1,10 @@
 package ptymgr
 
-import "math"
+import (
+	"math"
+
+	"tandem/ptymgr/vt"
+)
 
 // tenure is a stretch of the log whose queries a viewer answers: those in it are sent to that viewer as they are, and
 // masked for everybody else.
@@ -59,19 +63,19 @@ func (v *Viewer) unmasked(offset, end int64) (bool, int64) {
 }
 
 // serverAnswers are what the server itself answers while no viewer does: what xterm.js would say.
-var serverAnswers = map[queryKind]string{
-	queryDA1:  "\x1b[?1;2c",
-	queryDA2:  "\x1b[>0;276;0c",
-	queryDSR5: "\x1b[0n",
+var serverAnswers = map[vt.QueryKind]string{
+	vt.QueryDA1:  "\x1b[?1;2c",
+	vt.QueryDA2:  "\x1b[>0;276;0c",
+	vt.QueryDSR5: "\x1b[0n",
 }
 
 // answer answers the queries that were just found, when nobody else will. log.mu is held.
-func (t *Terminal) answer(queries []query) {
+func (t *Terminal) answer(queries []vt.Query) {
 	if t.answerer != nil {
 		return
 	}
 	for _, q := range queries {
-		if reply := serverAnswers[q.kind]; reply != "" {
+		if reply := serverAnswers[q.Kind]; reply != "" {
 			_ = t.input.push([]byte(reply), maxAnswers) // a full queue means that nobody reads answers
 		}
 	}

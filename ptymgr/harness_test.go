@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"tandem/ptymgr/vt"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -128,12 +130,12 @@ func (s *screen) until(t testing.TB, v *Viewer, what string, done func() bool) {
 // masked returns p with its queries masked, as one scan over all of it finds them.
 func masked(p []byte) []byte {
 	out := bytes.Clone(p)
-	var s scanner
-	var f findings
-	s.scan(out, 0, &f)
-	for _, q := range f.queries {
-		out[q.from] = can
-		clear(out[q.from+1 : q.to])
+	var s vt.Scanner
+	var f vt.Findings
+	s.Scan(out, 0, &f)
+	for _, q := range f.Queries {
+		out[q.From] = can
+		clear(out[q.From+1 : q.To])
 	}
 	return out
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"sort"
 	"sync"
+
+	"tandem/ptymgr/vt"
 )
 
 const (
@@ -32,8 +34,8 @@ type log struct {
 	parked []*Viewer  // viewers to be woken when the log grows
 
 	// The appender's own.
-	scan  scanner
-	found findings
+	scan  vt.Scanner
+	found vt.Findings
 }
 
 // sizeMark records that the terminal has a size from an offset on.
@@ -90,17 +92,17 @@ func (l *log) recycle() *segment {
 func (l *log) scanned(n int) (used int) {
 	seg := l.segs[len(l.segs)-1]
 	seg.fill += n
-	return l.scan.scan(seg.data[seg.n:seg.fill], seg.end(), &l.found)
+	return l.scan.Scan(seg.data[seg.n:seg.fill], seg.end(), &l.found)
 }
 
 // publish lets viewers have the first used bytes of what was scanned. mu is held.
 func (l *log) publish(used int) {
 	seg := l.segs[len(l.segs)-1]
-	for _, q := range l.found.queries {
+	for _, q := range l.found.Queries {
 		if seg.masks == nil {
 			seg.masks = new(masks)
 		}
-		seg.masks.mark(seg.n+q.from, seg.n+q.to)
+		seg.masks.mark(seg.n+q.From, seg.n+q.To)
 	}
 	seg.n += used
 	l.clean += int64(used)

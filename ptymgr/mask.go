@@ -2,8 +2,11 @@ package ptymgr
 
 import "math/bits"
 
+// can aborts an escape sequence, as every terminal reads it.
+const can = 0x18
+
 // masks marks the queries of one segment, byte by byte. A masked query is as long as the original, so offsets stay
-// true: CAN, which aborts any escape sequence, for its first byte, and NUL, which terminals ignore, for the rest.
+// true: CAN for its first byte, and NUL, which terminals ignore, for the rest.
 type masks struct {
 	first, rest [segmentBytes/64 + 1]uint64
 }

@@ -1,5 +1,7 @@
 package ptymgr
 
+import "tandem/ptymgr/vt"
+
 // restartBytes is how far behind the head, in bytes, an overtaken viewer starts again: little enough that a slow one
 // is not overtaken over and over.
 const restartBytes = 256 << 10
@@ -11,13 +13,13 @@ func (v *Viewer) replay(first EventKind, target int64) {
 	state, offset := l.stateAt(target)
 	v.restart(offset)
 	size, since := l.sizeFrom(offset)
-	state.resized(since)
+	state.Resized(since)
 	if first == EventReady || size != v.toldSize {
 		v.queue = append(v.queue, Event{Kind: first, Offset: offset, Size: size})
 	}
 	v.toldSize = size
 	v.toldFloor = l.floor
-	preamble := state.preamble(size)
+	preamble := state.Preamble(size.Rows)
 	v.queue = append(v.queue, Event{Kind: EventReset, Offset: offset, Replay: len(preamble) > 0})
 	if len(preamble) > 0 {
 		v.queue = append(v.queue,
@@ -32,14 +34,14 @@ func (v *Viewer) replay(first EventKind, target int64) {
 
 // stateAt returns a sane place for a replay, at or after target and before anything that is in the middle of a line or
 // sequence if possible, and the terminal's state there. log.mu is held.
-func (l *log) stateAt(target int64) (scanner, int64) {
+func (l *log) stateAt(target int64) (vt.Scanner, int64) {
 	seg := l.at(target)
 	if target == l.floor { // chosen to be sane
 		state := seg.state
-		n := state.scan(seg.data[:target-seg.start], seg.start, nil)
+		n := state.Scan(seg.data[:target-seg.start], seg.start, nil)
 		return state, seg.start + int64(n)
 	}
-	return seg.state.saneBoundary(seg.data[:seg.n], seg.start, target)
+	return seg.state.SaneBoundary(seg.data[:seg.n], seg.start, target)
 }
 
 // freshStart returns the oldest offset from which a viewer can be sent everything without being overtaken at once:

@@ -1,6 +1,10 @@
 package ptymgr
 
-import "sync"
+import (
+	"sync"
+
+	"tandem/ptymgr/vt"
+)
 
 const (
 	// segmentBytes is the most one segment holds. A whole segment fits one WebSocket frame with a 4-byte header
@@ -23,12 +27,12 @@ var blocks = sync.Pool{New: func() any { return new(block) }}
 // appender. The fields but fill are guarded by log.mu; the appender, who alone writes start, n, state and data, may
 // read those without it.
 type segment struct {
-	start int64   // offset of data[0]
-	n     int     // bytes that viewers may take
-	fill  int     // bytes read from the pty: n and what is held back; appender only
-	state scanner // at start
-	pins  int     // senders that read data outside the lock
-	masks *masks  // the queries among the first n bytes; nil while there are none
+	start int64      // offset of data[0]
+	n     int        // bytes that viewers may take
+	fill  int        // bytes read from the pty: n and what is held back; appender only
+	state vt.Scanner // at start
+	pins  int        // senders that read data outside the lock
+	masks *masks     // the queries among the first n bytes; nil while there are none
 	data  *block
 }
 

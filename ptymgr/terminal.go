@@ -182,7 +182,7 @@ func (t *Terminal) append(n int) {
 	used := l.scanned(n)
 	l.mu.Lock()
 	l.publish(used)
-	t.answer(l.found.queries)
+	t.answer(l.found.Queries)
 	t.live.update(&l.scan)
 	l.mu.Unlock()
 	t.counters.output.Add(uint64(n))

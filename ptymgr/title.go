@@ -3,6 +3,8 @@ package ptymgr
 import (
 	"cmp"
 	"time"
+
+	"tandem/ptymgr/vt"
 )
 
 // titleEvery is the least time between two changes of the title that viewers are told of.
@@ -19,8 +21,8 @@ type liveState struct {
 	altSince int64  // where the present alternate screen was entered; -1 while on the main screen
 }
 
-func (s *liveState) update(scan *scanner) {
-	s.title, s.dir, s.altSince = scan.title, scan.cwd, scan.altSince()
+func (s *liveState) update(scan *vt.Scanner) {
+	s.title, s.dir, s.altSince = scan.Title(), scan.Dir(), scan.AltSince()
 }
 
 // title returns the title that viewers are to be told. log.mu is held.

@@ -1,69 +1,69 @@
-package ptymgr
+package vt
 
 import "bytes"
 
-// query is a request in the output that a terminal answers by writing to the pty.
-type query struct {
-	from, to int // in the scanned bytes
-	kind     queryKind
+// Query is a request in the output that a terminal answers by writing to the pty.
+type Query struct {
+	From, To int // offsets in the bytes that were scanned
+	Kind     QueryKind
 }
 
-// queryKind tells the queries apart that the server can answer.
-type queryKind uint8
+// QueryKind tells the queries apart that the server can answer.
+type QueryKind uint8
 
 const (
-	queryNone  queryKind = iota
-	queryOther           // what only a terminal can answer
-	queryDA1             // primary device attributes
-	queryDA2             // secondary device attributes
-	queryDSR5            // operating status
-	queryFocus           // focus mode is switched on, and xterm.js says at once whether it has the focus
+	QueryNone  QueryKind = iota
+	QueryOther           // what only a terminal can answer
+	QueryDA1             // primary device attributes
+	QueryDA2             // secondary device attributes
+	QueryDSR5            // operating status
+	QueryFocus           // focus mode is switched on, and xterm.js says at once whether it has the focus
 )
 
 // Beside what xterm.js 6 answers, these functions count what xterm (ctlseqs) and kitty would.
 
-func queryEscape(ident uint32) queryKind {
+func queryEscape(ident uint32) QueryKind {
 	if ident == 'Z' { // DECID
-		return queryOther
+		return QueryOther
 	}
-	return queryNone
+	return QueryNone
 }
 
-func queryDCS(ident uint32) queryKind {
+func queryDCS(ident uint32) QueryKind {
 	switch ident {
 	case '$'<<8 | 'q', '+'<<8 | 'q': // DECRQSS, XTGETTCAP
-		return queryOther
+		return QueryOther
 	}
-	return queryNone
+	return QueryNone
 }
 
-func queryCSI(ident uint32, ps *params) queryKind {
+func queryCSI(ident uint32, ps *params) QueryKind {
 	first := ps.values[0]
 	switch ident {
 	case 'c':
 		if first == 0 {
-			return queryDA1
+			return QueryDA1
 		}
-		return queryOther
+		return QueryOther
 	case '>'<<8 | 'c':
 		if first == 0 {
-			return queryDA2
+			return QueryDA2
 		}
-		return queryOther
+		return QueryOther
 	case 'n':
 		if first == 5 {
-			return queryDSR5
+			return QueryDSR5
 		}
-		return queryOther
+		return QueryOther
 	case 't':
 		switch first {
 		case 11, 13, 14, 15, 16, 18, 19, 20, 21:
-			return queryOther
+			return QueryOther
 		}
 	case '?'<<8 | 'h':
 		for _, value := range ps.values[:ps.n] {
 			if value == focusMode {
-				return queryFocus
+				return QueryFocus
 			}
 		}
 	case '='<<8 | 'c', // DA3
@@ -84,9 +84,9 @@ func queryCSI(ident uint32, ps *params) queryKind {
 		'#'<<8 | 'R',           // XTREPORTCOLORS
 		'#'<<8 | 'S',           // XTTITLEPOS
 		'#'<<8 | '|':           // XTREPORTSGR
-		return queryOther
+		return QueryOther
 	}
-	return queryNone
+	return QueryNone
 }
 
 // mayAsk tells whether an OSC with this number can be a question: about a color, font or pointer shape, the clipboard, or
@@ -99,19 +99,19 @@ func mayAsk(number int) bool {
 	return false
 }
 
-func queryOSC(number int, text []byte) queryKind {
+func queryOSC(number int, text []byte) QueryKind {
 	if !mayAsk(number) {
-		return queryNone
+		return QueryNone
 	}
 	if number == 60 || number == 61 {
-		return queryOther // these have no other meaning
+		return QueryOther // these have no other meaning
 	}
 	for field := range bytes.SplitSeq(text, []byte{';'}) {
 		if bytes.HasPrefix(field, []byte{'?'}) || bytes.HasSuffix(field, []byte{'?'}) {
-			return queryOther
+			return QueryOther
 		}
 	}
-	return queryNone
+	return QueryNone
 }
 
 // answerable tells whether seq, of which p is only the start, may become a query.
@@ -120,7 +120,7 @@ func (seq *sequence) answerable(p []byte) bool {
 	case ignoredString, dcsIgnore:
 		return false
 	case dcsString:
-		return queryDCS(seq.ident) != queryNone
+		return queryDCS(seq.ident) != QueryNone
 	case oscString:
 		number, text, open := oscNumber(clean(p[seq.from:]))
 		if open || number != 52 {

@@ -1,4 +1,4 @@
-package ptymgr
+package vt
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package ptymgr
+package vt
 
 import (
 	"strings"
@@ -25,8 +25,8 @@ func TestSaneBoundary(t *testing.T) {
 		{"inside an over-long string", "\x1b_" + far + "\n" + far + "\x1b\\x\ny", 5000, 2 + 2*len(far) + 1 + 4},
 		{"end of the output", "one", 3, 3},
 	} {
-		var s scanner
-		_, got := s.saneBoundary([]byte(test.output), 1000, 1000+int64(test.target))
+		var s Scanner
+		_, got := s.SaneBoundary([]byte(test.output), 1000, 1000+int64(test.target))
 		if got-1000 != int64(test.want) {
 			t.Errorf("%s: %d, want %d", test.name, got-1000, test.want)
 		}
@@ -34,8 +34,8 @@ func TestSaneBoundary(t *testing.T) {
 }
 
 func TestLogStartIsSane(t *testing.T) {
-	var s scanner
-	if _, got := s.saneBoundary([]byte("one\ntwo\n"), 0, 0); got != 0 {
+	var s Scanner
+	if _, got := s.SaneBoundary([]byte("one\ntwo\n"), 0, 0); got != 0 {
 		t.Errorf("a replay of all starts at %d", got)
 	}
 }
@@ -45,15 +45,15 @@ func TestSaneBoundaryKnowsItsState(t *testing.T) {
 		o := scanPieces(t, drawOutput(t), nil)
 		output := []byte(o.output[:len(o.output)-o.rest])
 		target := rapid.IntRange(0, len(output)).Draw(t, "target")
-		var start scanner
-		state, at := start.saneBoundary(output, 0, int64(target))
-		var all scanner
-		taken := all.scan(output, 0, nil) // what ended because of the bytes after it does not end here
+		var start Scanner
+		state, at := start.SaneBoundary(output, 0, int64(target))
+		var all Scanner
+		taken := all.Scan(output, 0, nil) // what ended because of the bytes after it does not end here
 		if at < int64(min(target, taken)) || at > int64(len(output)) {
 			t.Fatalf("boundary %d for target %d of %d", at, target, len(output))
 		}
 		end := state
-		if n := end.scan(output[at:], at, nil); at+int64(n) != int64(taken) || end != all {
+		if n := end.Scan(output[at:], at, nil); at+int64(n) != int64(taken) || end != all {
 			t.Fatalf("going on at %d of %q ends in %+v, want %+v", at, output, end, all)
 		}
 		if state.long != ground && at < int64(taken) {

@@ -1,18 +1,18 @@
-package ptymgr
+package vt
 
 import "bytes"
 
 // newlineReach is how far a replay's start may be moved to begin with a line, in bytes.
 const newlineReach = 4 << 10
 
-// saneBoundary returns where a replay may start: the first offset from target on that follows a newline and is inside
+// SaneBoundary returns where a replay may start: the first offset from target on that follows a newline and is inside
 // no sequence; if there is none within newlineReach, any between two units. s is the state at off, the offset of p[0],
 // and stays as it is; the result is the state at the offset returned. Only if p ends before such an offset, the state is
 // inside an over-long string, which the preamble takes care of.
-func (s *scanner) saneBoundary(p []byte, off, target int64) (scanner, int64) {
+func (s *Scanner) SaneBoundary(p []byte, off, target int64) (Scanner, int64) {
 	at := *s
 	wanted := min(max(int(target-off), 0), len(p))
-	pos := at.scan(p[:wanted], off, nil)
+	pos := at.Scan(p[:wanted], off, nil)
 	fallback, fallbackPos := at, pos
 	haveFallback := pos == wanted && at.long == ground
 	if haveFallback && (off+int64(pos) == 0 || pos > 0 && p[pos-1] == '\n') {
@@ -24,7 +24,7 @@ func (s *scanner) saneBoundary(p []byte, off, target int64) (scanner, int64) {
 		} else {
 			end = len(p)
 		}
-		pos += at.scan(p[pos:end], off+int64(pos), nil)
+		pos += at.Scan(p[pos:end], off+int64(pos), nil)
 		if pos < wanted || at.long != ground {
 			continue
 		}
@@ -41,10 +41,11 @@ func (s *scanner) saneBoundary(p []byte, off, target int64) (scanner, int64) {
 	return fallback, off + int64(fallbackPos)
 }
 
-// preamble is the vector's, and opens again the string that the scanner is inside of, so that its rest is not taken for
-// text. Whatever it was, the terminal ignores it.
-func (s *scanner) preamble(size Size) []byte {
-	b := s.vector.preamble(size)
+// Preamble returns bytes that bring a fresh xterm.js with this many rows into the state of the terminal, but for what is
+// on its screen. It contains no query. A string that the scanner is inside of is opened again, so that its rest is not
+// taken for text; whatever it was, the terminal ignores it.
+func (s *Scanner) Preamble(rows int) []byte {
+	b := s.vector.preamble(rows)
 	switch s.long {
 	case oscString:
 		b = append(b, "\x1b]-"...)

@@ -1,4 +1,4 @@
-package ptymgr
+package vt
 
 import (
 	"bytes"
@@ -27,13 +27,13 @@ func BenchmarkScan(b *testing.B) {
 				text.WriteString(bench.unit(i))
 			}
 			output := text.Bytes()
-			var s scanner
-			var found findings
+			var s Scanner
+			var found Findings
 			b.SetBytes(int64(len(output)))
 			b.ReportAllocs()
 			for b.Loop() {
 				for from := 0; from < len(output); {
-					from += s.scan(output[from:min(from+4095, len(output))], int64(from), &found)
+					from += s.Scan(output[from:min(from+4095, len(output))], int64(from), &found)
 				}
 			}
 		})

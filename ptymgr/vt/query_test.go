@@ -1,24 +1,24 @@
-package ptymgr
+package vt
 
 import "testing"
 
 func TestScanFindsQueries(t *testing.T) {
 	for _, test := range []struct {
 		output string
-		kind   queryKind
+		kind   QueryKind
 	}{
-		{"\x1b[c", queryDA1}, {"\x1b[0c", queryDA1}, {"\x1b[0;1c", queryDA1}, {"\xc2\x9bc", queryDA1}, {"\x1b[1c", queryOther},
-		{"\x1b[>c", queryDA2}, {"\x1b[>0c", queryDA2}, {"\x1b[>1c", queryOther}, {"\x1b[=c", queryOther},
-		{"\x1b[5n", queryDSR5}, {"\x1b[6n", queryOther}, {"\x1b[?6n", queryOther}, {"\x1b[?15n", queryOther}, {"\x1b[?996n", queryOther},
-		{"\x1b[4$p", queryOther}, {"\x1b[?2026$p", queryOther}, {"\x1b[>q", queryOther}, {"\x1b[>0q", queryOther}, {"\x1b[?u", queryOther},
-		{"\x1b[14t", queryOther}, {"\x1b[14;2t", queryOther}, {"\x1b[16t", queryOther}, {"\x1b[18t", queryOther}, {"\x1b[21t", queryOther},
-		{"\x1b[x", queryOther}, {"\x1b[1;1;1;1;1;1*y", queryOther}, {"\x1b[?2;1S", queryOther}, {"\x1b[?4m", queryOther},
-		{"\x1bZ", queryOther}, {"\xc2\x9a", queryOther}, {"\x1bP$qm\x1b\\", queryOther}, {"\x1bP+q544e\x1b\\", queryOther}, {"\xc2\x90$qm\xc2\x9c", queryOther},
-		{"\x1b]4;1;?\a", queryOther}, {"\x1b]10;?\x1b\\", queryOther}, {"\x1b]17;?\a", queryOther}, {"\x1b]52;c;?\a", queryOther}, {"\x1b]21;foreground=?\a", queryOther},
-		{"\x1b[?1004h", queryFocus}, {"\x1b[?1000;1004h", queryFocus},
+		{"\x1b[c", QueryDA1}, {"\x1b[0c", QueryDA1}, {"\x1b[0;1c", QueryDA1}, {"\xc2\x9bc", QueryDA1}, {"\x1b[1c", QueryOther},
+		{"\x1b[>c", QueryDA2}, {"\x1b[>0c", QueryDA2}, {"\x1b[>1c", QueryOther}, {"\x1b[=c", QueryOther},
+		{"\x1b[5n", QueryDSR5}, {"\x1b[6n", QueryOther}, {"\x1b[?6n", QueryOther}, {"\x1b[?15n", QueryOther}, {"\x1b[?996n", QueryOther},
+		{"\x1b[4$p", QueryOther}, {"\x1b[?2026$p", QueryOther}, {"\x1b[>q", QueryOther}, {"\x1b[>0q", QueryOther}, {"\x1b[?u", QueryOther},
+		{"\x1b[14t", QueryOther}, {"\x1b[14;2t", QueryOther}, {"\x1b[16t", QueryOther}, {"\x1b[18t", QueryOther}, {"\x1b[21t", QueryOther},
+		{"\x1b[x", QueryOther}, {"\x1b[1;1;1;1;1;1*y", QueryOther}, {"\x1b[?2;1S", QueryOther}, {"\x1b[?4m", QueryOther},
+		{"\x1bZ", QueryOther}, {"\xc2\x9a", QueryOther}, {"\x1bP$qm\x1b\\", QueryOther}, {"\x1bP+q544e\x1b\\", QueryOther}, {"\xc2\x90$qm\xc2\x9c", QueryOther},
+		{"\x1b]4;1;?\a", QueryOther}, {"\x1b]10;?\x1b\\", QueryOther}, {"\x1b]17;?\a", QueryOther}, {"\x1b]52;c;?\a", QueryOther}, {"\x1b]21;foreground=?\a", QueryOther},
+		{"\x1b[?1004h", QueryFocus}, {"\x1b[?1000;1004h", QueryFocus},
 	} {
 		_, queries, rest := scanAllKinds("a" + test.output + "b")
-		if len(queries) != 1 || rest != 0 || queries[0] != (query{1, 1 + len(test.output), test.kind}) {
+		if len(queries) != 1 || rest != 0 || queries[0] != (Query{1, 1 + len(test.output), test.kind}) {
 			t.Errorf("in a%qb are the queries %v, want one of kind %d", test.output, queries, test.kind)
 		}
 	}
@@ -37,11 +37,11 @@ func TestScanLeavesTheRestAlone(t *testing.T) {
 	}
 }
 
-func scanAllKinds(output string) (scanner, []query, int) {
-	var s scanner
-	var found findings
-	n := s.scan([]byte(output), 0, &found)
-	return s, found.queries, len(output) - n
+func scanAllKinds(output string) (Scanner, []Query, int) {
+	var s Scanner
+	var found Findings
+	n := s.Scan([]byte(output), 0, &found)
+	return s, found.Queries, len(output) - n
 }
 
 // The end of a string query is what ends it for the terminal, no more and no less.

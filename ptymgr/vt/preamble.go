@@ -1,17 +1,17 @@
-package ptymgr
+package vt
 
 import (
 	"fmt"
 	"strconv"
 )
 
-// preamble returns output that brings a terminal of this size, which was just reset, into the state v. The screen is
+// preamble returns output that brings a terminal of this rows, which was just reset, into the state v. The screen is
 // empty afterwards and the cursor at home. There is no query in it, and so no focus mode either: a terminal reports its
 // focus at once, to a program that may be gone by now.
 //
 // What xterm.js keeps through a reset (colors, the visible cursor, newline mode) is said even when it is as usual,
 // because the terminal may have shown something else before.
-func (v *vector) preamble(size Size) []byte {
+func (v *vector) preamble(rows int) []byte {
 	b := make([]byte, 0, 256)
 	b = append(b, "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\"...)
 	for i := 0; i < len(v.palette); i += 4 {
@@ -22,13 +22,13 @@ func (v *vector) preamble(size Size) []byte {
 			b = fmt.Appendf(b, "\x1b]%d;rgb:%02x/%02x/%02x\x1b\\", 10+i, byte(c>>16), byte(c>>8), byte(c))
 		}
 	}
-	b = v.main.preamble(b, size)
+	b = v.main.preamble(b, rows)
 	if !v.linkAlt {
 		b = v.appendLink(b)
 	}
 	if v.alt || v.linkAlt || v.alternate != (screenState{}) {
 		b = append(b, "\x1b[?1047h\x1b[H\x1b[2J"...)
-		b = v.alternate.preamble(b, size)
+		b = v.alternate.preamble(b, rows)
 		if v.linkAlt {
 			b = v.appendLink(b)
 		}
@@ -50,7 +50,7 @@ func (v *vector) preamble(size Size) []byte {
 
 // preamble appends the saved cursor, but for its position, and the scroll region. The style and character sets are the
 // usual ones before and after.
-func (screen *screenState) preamble(b []byte, size Size) []byte {
+func (screen *screenState) preamble(b []byte, rows int) []byte {
 	if screen.saved != (style{}) || screen.charset != 0 {
 		b = appendDesignation(b, 0, screen.charset)
 		saved := screen.saved
@@ -59,7 +59,7 @@ func (screen *screenState) preamble(b []byte, size Size) []byte {
 		b = append(b, "\x1b7\x1b[m\x1b(B"...)
 	}
 	if r := screen.region; r != (region{}) {
-		b = fmt.Appendf(b, "\x1b[%d;%dr", max(r.top, 1), min(r.bottom, int32(size.Rows)))
+		b = fmt.Appendf(b, "\x1b[%d;%dr", max(r.top, 1), min(r.bottom, int32(rows)))
 	}
 	return b
 }

@@ -1,4 +1,4 @@
-package ptymgr
+package vt
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 
 // vectorAfter returns the state after output.
 func vectorAfter(output string) vector {
-	var s scanner
-	s.scan([]byte(output), 0, nil)
+	var s Scanner
+	s.Scan([]byte(output), 0, nil)
 	return s.vector
 }
 
@@ -77,7 +77,7 @@ func TestVectorAlternateScreenSince(t *testing.T) {
 		{"0123\x1b[?1049h\x1b[!p", 4},
 	} {
 		v := vectorAfter(test.output)
-		if got := v.altSince(); got != test.want {
+		if got := v.AltSince(); got != test.want {
 			t.Errorf("after %q the alternate screen is on since %d, want %d", test.output, got, test.want)
 		}
 	}
@@ -116,9 +116,9 @@ func TestResizeEndsScrollRegions(t *testing.T) {
 		{107, "main"},
 		{200, "main alternate"},
 	} {
-		var s scanner
-		s.scan([]byte("\x1b[2;10r\x1b[?1049h\x1b[3;9r\x1b7\x1b[1m"), 100, nil)
-		s.resized(test.at)
+		var s Scanner
+		s.Scan([]byte("\x1b[2;10r\x1b[?1049h\x1b[3;9r\x1b7\x1b[1m"), 100, nil)
+		s.Resized(test.at)
 		var ended []string
 		if s.main.region == (region{}) {
 			ended = append(ended, "main")

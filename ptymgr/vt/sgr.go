@@ -1,4 +1,4 @@
-package ptymgr
+package vt
 
 // color is a color of SGR: its kind in the highest byte, then an index or red, green and blue. Zero is the default.
 type color uint32

@@ -1,4 +1,4 @@
-package ptymgr
+package vt
 
 // vector is the state of a terminal but for its screen: all that brings a fresh xterm.js to where the program's output
 // goes on. Cursor position and tab stops belong to the screen. The zero value is the state after a reset.
@@ -39,16 +39,22 @@ type region struct {
 	top, bottom int32 // rows from 1; 0 is the first and the last one
 }
 
-// altSince returns the offset where the alternate screen was switched on, or -1 while the main screen is shown.
-func (v *vector) altSince() int64 {
+// Title returns the window title that the program set last: valid UTF-8 without controls; "" for none.
+func (v *vector) Title() string { return v.title }
+
+// Dir returns the directory that the shell told last (OSC 7), an absolute path; "" for none or one on another host.
+func (v *vector) Dir() string { return v.cwd }
+
+// AltSince returns the offset where the alternate screen was switched on, or -1 while the main screen is shown.
+func (v *vector) AltSince() int64 {
 	if !v.alt {
 		return -1
 	}
 	return v.altStart
 }
 
-// resized takes in that the terminal got another size at an offset, which ended the scroll regions set before.
-func (v *vector) resized(at int64) {
+// Resized takes in that the terminal got another size at an offset, which ended the scroll regions set before.
+func (v *vector) Resized(at int64) {
 	for _, screen := range []*screenState{&v.main, &v.alternate} {
 		if screen.regionAt < at {
 			screen.region, screen.regionAt = region{}, 0
@@ -283,14 +289,17 @@ func (v *vector) leaveAlternate() {
 	}
 }
 
+// maxRows is more than any terminal has: a region that ends further down ends with the screen.
+const maxRows = 1000
+
 // setRegion sets the scroll region as DECSTBM does. What the last row is, only the terminal knows: it ignores a region
 // that starts there or further down, which this cannot see.
 func (v *vector) setRegion(ps *params, at int64) {
 	r := region{top: ps.values[0]}
-	if ps.n > 1 && ps.values[1] <= MaxCells {
+	if ps.n > 1 && ps.values[1] <= maxRows {
 		r.bottom = ps.values[1]
 	}
-	if r.top >= MaxCells || r.bottom != 0 && r.bottom <= max(r.top, 1) {
+	if r.top >= maxRows || r.bottom != 0 && r.bottom <= max(r.top, 1) {
 		return
 	}
 	screen := v.screen()

@@ -1,4 +1,4 @@
-package ptymgr
+package vt
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 
 // outcome is everything that a scan leads to.
 type outcome struct {
-	state   scanner
+	state   Scanner
 	output  string // as overwritten
-	queries []query
+	queries []Query
 	rest    int
 }
 
@@ -22,13 +22,13 @@ type outcome struct {
 // the next piece. It fails the test where a promise of scan is broken.
 func scanPieces(t interface{ Fatalf(string, ...any) }, output []byte, ends []int) outcome {
 	var got outcome
-	var found findings
+	var found Findings
 	p := bytes.Clone(output)
 	from := 0
 	for _, end := range append(ends, len(p)) {
 		piece := p[from:end]
 		before := bytes.Clone(piece)
-		n := got.state.scan(piece, int64(from), &found)
+		n := got.state.Scan(piece, int64(from), &found)
 		if n < 0 || n > len(piece) || len(piece)-n > maxHold {
 			t.Fatalf("took %d of %d bytes", n, len(piece))
 		}
@@ -36,12 +36,12 @@ func scanPieces(t interface{ Fatalf(string, ...any) }, output []byte, ends []int
 			t.Fatalf("bytes were overwritten that were not taken")
 		}
 		last := 0
-		for _, q := range found.queries {
-			if q.from < last || q.to <= q.from || q.to > n || q.kind == queryNone {
+		for _, q := range found.Queries {
+			if q.From < last || q.To <= q.From || q.To > n || q.Kind == QueryNone {
 				t.Fatalf("impossible query %v, took %d", q, n)
 			}
-			last = q.to
-			got.queries = append(got.queries, query{from + q.from, from + q.to, q.kind})
+			last = q.To
+			got.queries = append(got.queries, Query{from + q.From, from + q.To, q.Kind})
 		}
 		from += n
 	}
@@ -66,9 +66,9 @@ func difference(a, b outcome) string {
 
 // checkRescan scans what a scan left behind, read-only, and compares the states.
 func checkRescan(t interface{ Fatalf(string, ...any) }, o outcome) {
-	var again scanner
+	var again Scanner
 	output := []byte(o.output)
-	n := again.scan(output, 0, nil)
+	n := again.Scan(output, 0, nil)
 	if string(output) != o.output {
 		t.Fatalf("a rescan wrote")
 	}
@@ -169,16 +169,16 @@ func FuzzScanner(f *testing.F) {
 			t.Fatalf("split at %v: %s", ends, diff)
 		}
 		checkRescan(t, whole)
-		var again scanner
+		var again Scanner
 		target := int64(first)
-		if _, at := again.saneBoundary([]byte(whole.output), 0, target); at > int64(len(output)) || at < min(target, int64(len(output)-whole.rest)) {
+		if _, at := again.SaneBoundary([]byte(whole.output), 0, target); at > int64(len(output)) || at < min(target, int64(len(output)-whole.rest)) {
 			t.Fatalf("boundary %d for target %d in %d bytes", at, target, len(output))
 		}
-		if preamble := whole.state.preamble(Size{80, 24}); len(preamble) > 0 {
-			var fresh scanner
-			var found findings
-			fresh.scan(preamble, 0, &found)
-			if len(found.queries) > 0 {
+		if preamble := whole.state.Preamble(24); len(preamble) > 0 {
+			var fresh Scanner
+			var found Findings
+			fresh.Scan(preamble, 0, &found)
+			if len(found.Queries) > 0 {
 				t.Fatalf("a query is in the preamble %q", preamble)
 			}
 		}

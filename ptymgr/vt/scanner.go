@@ -1,4 +1,6 @@
-package ptymgr
+// Package vt follows what a program prints the way xterm.js 6 reads it: the state of the terminal but for its screen,
+// and the queries that a terminal would answer. It keeps no screen and writes nothing.
+package vt
 
 import (
 	"bytes"
@@ -11,28 +13,28 @@ import (
 // overwritten if a terminal could answer it.
 const maxHold = 4096
 
-// scanner follows one terminal's output and knows the state in which xterm.js 6 would be. The zero value is a terminal
+// Scanner follows one terminal's output and knows the state in which xterm.js 6 would be. The zero value is a terminal
 // that was just reset. It is a plain value: a copy goes on by itself.
-type scanner struct {
+type Scanner struct {
 	vector
 	long  parserState // of an over-long sequence that the last scan ended in; ground otherwise
 	blank bool        // that sequence is being overwritten
 }
 
-// findings are what a scan came across, valid until the next one.
-type findings struct {
-	queries []query // in ascending order
+// Findings are what a scan came across, valid until the next one.
+type Findings struct {
+	Queries []Query // in ascending order
 }
 
-// scan takes in output from p, whose first byte has offset off in the log, and returns how much of it was taken: whole
+// Scan takes in output from p, whose first byte has offset off in the log, and returns how much of it was taken: whole
 // characters and whole escape sequences. The rest is an unfinished sequence of at most maxHold bytes or an unfinished
 // character; the caller passes it again with more bytes after it.
 //
 // Of a sequence longer than maxHold that a terminal could answer, scan overwrites every byte in p: the first with CAN,
 // the others with NUL. A nil found says that p was scanned before: then queries are of no interest and p is only read.
-func (s *scanner) scan(p []byte, off int64, found *findings) int {
+func (s *Scanner) Scan(p []byte, off int64, found *Findings) int {
 	if found != nil {
-		found.queries = found.queries[:0]
+		found.Queries = found.Queries[:0]
 	} else if s.blank {
 		s.long, s.blank = ground, false // what is left of it in p is NUL by now
 	}
@@ -78,15 +80,15 @@ func (s *scanner) scan(p []byte, off int64, found *findings) int {
 
 // sequence takes in what starts at p[at] with ESC or with the first byte of a two-byte character, and returns its
 // length, or 0 if it is unfinished. Of an over-long sequence it takes the first maxHold bytes or a few less.
-func (s *scanner) sequence(p []byte, at int, off int64, found *findings) int {
+func (s *Scanner) sequence(p []byte, at int, off int64, found *Findings) int {
 	window := p[at:min(len(p), at+maxHold+1)]
 	n, seq := parseSequence(window)
 	if n > 0 {
 		if seq.shifted {
 			s.shift(seq.shift)
 		}
-		if kind := s.perform(&seq, window[seq.from:seq.to], off+int64(at)); kind != queryNone && found != nil {
-			found.queries = append(found.queries, query{at, at + n, kind})
+		if kind := s.perform(&seq, window[seq.from:seq.to], off+int64(at)); kind != QueryNone && found != nil {
+			found.Queries = append(found.Queries, Query{at, at + n, kind})
 		}
 		return n
 	}
@@ -107,7 +109,7 @@ func (s *scanner) sequence(p []byte, at int, off int64, found *findings) int {
 
 // perform changes the state as a complete sequence with these parameters or this string says, which starts at offset
 // at, and tells what kind of query it is.
-func (s *scanner) perform(seq *sequence, body []byte, at int64) queryKind {
+func (s *Scanner) perform(seq *sequence, body []byte, at int64) QueryKind {
 	switch seq.state {
 	case escape:
 		s.applyEscape(seq.ident)
@@ -125,14 +127,14 @@ func (s *scanner) perform(seq *sequence, body []byte, at int64) queryKind {
 		return queryOSC(number, text)
 	}
 	if seq.control == decid {
-		return queryOther
+		return QueryOther
 	}
-	return queryNone
+	return QueryNone
 }
 
 // skip takes in what belongs to an over-long sequence and returns how much that is. It leaves s.long at ground when the
 // sequence has ended.
-func (s *scanner) skip(p []byte) int {
+func (s *Scanner) skip(p []byte) int {
 	i := 0
 	for i < len(p) {
 		c, size := decode(p[i:])

@@ -1,4 +1,4 @@
-package ptymgr
+package vt
 
 import (
 	"bytes"
@@ -6,15 +6,15 @@ import (
 )
 
 // scanAll feeds all of p at once and returns the scanner, the queries' text, and what is left over.
-func scanAll(t *testing.T, p string) (scanner, []string, string) {
+func scanAll(t *testing.T, p string) (Scanner, []string, string) {
 	t.Helper()
-	var s scanner
-	var found findings
+	var s Scanner
+	var found Findings
 	b := []byte(p)
-	n := s.scan(b, 0, &found)
+	n := s.Scan(b, 0, &found)
 	var queries []string
-	for _, q := range found.queries {
-		queries = append(queries, p[q.from:q.to])
+	for _, q := range found.Queries {
+		queries = append(queries, p[q.From:q.To])
 	}
 	return s, queries, string(b[n:])
 }
@@ -54,17 +54,17 @@ func TestScanOverwritesHostileSequence(t *testing.T) {
 		p := []byte(test.start + string(bytes.Repeat([]byte{'1'}, 3*maxHold)) + test.end)
 		hostile := len(p)
 		p = append(p, "after"...)
-		var s scanner
-		var found findings
-		if n := s.scan(p, 0, &found); n != len(p) {
+		var s Scanner
+		var found Findings
+		if n := s.Scan(p, 0, &found); n != len(p) {
 			t.Errorf("%s: took %d of %d", test.name, n, len(p))
 		}
 		want := append(append([]byte{can}, make([]byte, hostile-1)...), "after"...)
 		if !bytes.Equal(p, want) {
 			t.Errorf("%s: %q remains", test.name, bytes.Trim(p, "\x00"))
 		}
-		if len(found.queries) > 0 || s.long != ground {
-			t.Errorf("%s: queries %v, state %d", test.name, found.queries, s.long)
+		if len(found.Queries) > 0 || s.long != ground {
+			t.Errorf("%s: queries %v, state %d", test.name, found.Queries, s.long)
 		}
 	}
 }
@@ -73,15 +73,15 @@ func TestScanReleasesLongString(t *testing.T) {
 	for _, start := range []string{"\x1b]1337;File=:", "\x1b]52;c;", "\x1bPq", "\x1b_G", "\x1b]2;"} {
 		p := []byte(start + string(bytes.Repeat([]byte{'A'}, 2*maxHold)))
 		before := bytes.Clone(p)
-		var s scanner
-		var found findings
-		n := s.scan(p, 0, &found)
+		var s Scanner
+		var found Findings
+		n := s.Scan(p, 0, &found)
 		if n != len(p) || !bytes.Equal(p, before) || s.long == ground {
 			t.Errorf("%q: took %d of %d, in state %d", start, n, len(p), s.long)
 		}
 		tail := []byte("AAA\x1b\\\x1b[1m\x1b[c")
-		if n := s.scan(tail, int64(len(p)), &found); n != len(tail) || len(found.queries) != 1 || s.style.flags != bold {
-			t.Errorf("%q: after it took %d, queries %v, style %v", start, n, found.queries, s.style)
+		if n := s.Scan(tail, int64(len(p)), &found); n != len(tail) || len(found.Queries) != 1 || s.style.flags != bold {
+			t.Errorf("%q: after it took %d, queries %v, style %v", start, n, found.Queries, s.style)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package ptymgr
+package vt
 
 // maxCommon is the length up to which a sequence may count as a common one, in bytes.
 const maxCommon = 64

@@ -1,4 +1,4 @@
-package ptymgr
+package vt
 
 import (
 	"bufio"
@@ -94,7 +94,7 @@ func TestPreambleBringsXtermIntoState(t *testing.T) {
 	for seed := range uint64(oracleRuns) {
 		o := scanPieces(t, randomOutput(seed), nil)
 		output := []byte(o.output[:len(o.output)-o.rest])
-		preamble := o.state.preamble(Size{80, 24})
+		preamble := o.state.Preamble(24)
 		states := x.states(t, output, preamble)
 		compareStates(t, output, preamble, states[1], states[0])
 	}
@@ -111,10 +111,10 @@ func TestMaskedQueriesGetNoAnswer(t *testing.T) {
 		"\x1b[?1\x1b[c", "\x1b]0;\x18\x1b[c", "\x1b_\x1b[6n", "\x1b_é\x1b[c", "\x1b[1\x1ax\x1b[c", "\x1b]\xc2\x84\x1b[c", "\x1b]\xc2\x9b6n", "\x1bP\xc2\x9b5n", "\x1b[é\x1b[c",
 	} {
 		asked := []byte("before" + query + "after")
-		var s scanner
-		var found findings
-		s.scan(asked, 0, &found)
-		masked := mask(asked, found.queries)
+		var s Scanner
+		var found Findings
+		s.Scan(asked, 0, &found)
+		masked := mask(asked, found.Queries)
 		states := x.states(t, asked, masked)
 		if answers := states[0]["answers"].([]any); len(answers) == 0 {
 			t.Errorf("%q is no query", query)
@@ -126,11 +126,11 @@ func TestMaskedQueriesGetNoAnswer(t *testing.T) {
 }
 
 // mask returns output as somebody sees it who must not answer.
-func mask(output []byte, queries []query) []byte {
+func mask(output []byte, queries []Query) []byte {
 	masked := bytes.Clone(output)
 	for _, q := range queries {
-		clear(masked[q.from:q.to])
-		masked[q.from] = can
+		clear(masked[q.From:q.To])
+		masked[q.From] = can
 	}
 	return masked
 }
