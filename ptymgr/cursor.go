@@ -33,7 +33,9 @@ func (v *Viewer) release() {
 	if v.sent != v.pos {
 		v.sent = v.pos
 		if !v.acking {
-			v.stalled = false
+			if v.stalled {
+				v.catchUp()
+			}
 			v.progress = time.Now()
 			v.t.pacing.update(v.t.log.clean)
 		}

@@ -28,45 +28,59 @@ func newPacing() pacing {
 	return pacing{viewers: map[*Viewer]struct{}{}, resume: make(chan struct{}, 1)}
 }
 
-// paces reports whether a viewer may hold the pty back at all.
-func (v *Viewer) paces() bool { return v.visible && v.writable && !v.stalled }
+// paces reports whether a viewer may hold the pty back. It has to have caught up first, with the head at which it
+// attached, came back, or was left by the leader: a replay does not stop a build.
+func (v *Viewer) paces() bool {
+	return v.visible && v.writable && !v.stalled && v.taken() >= v.paceFrom
+}
 
-// paced returns the offset up to which the pacer has taken the output. It is never behind the head at which the viewer
-// attached or became the leader, so that a replay does not stop a build.
-func (v *Viewer) paced() int64 {
+// taken returns the offset up to which the viewer has taken the output, as far as it lets us know.
+func (v *Viewer) taken() int64 {
 	if v.acking {
-		return max(v.acked, v.paceBase)
+		return v.acked
 	}
-	return max(v.sent, v.paceBase)
+	return v.sent
+}
+
+// catchUp makes the viewer pace only once it has taken everything there is now.
+func (v *Viewer) catchUp() {
+	v.stalled = false
+	v.paceFrom = v.t.log.clean
 }
 
 // update chooses the leader anew after anything that may change it: attach, detach, ack, send, visibility, stall.
 func (p *pacing) update(clean int64) {
-	var leader *Viewer
-	acking := false
-	for v := range p.viewers {
-		acking = acking || v.paces() && v.acking
-	}
-	for v := range p.viewers {
-		// Beside a viewer that acks, what was merely sent to others says nothing.
-		if v.paces() && v.acking == acking && (leader == nil || v.paced() > leader.paced()) {
-			leader = v
+	old := p.leader
+	if _, attached := p.viewers[old]; old != nil && !(attached && old.paces()) {
+		for v := range p.viewers {
+			v.paceFrom = clean
 		}
 	}
-	if old := p.leader; leader != nil && leader != old && (old == nil || !p.counts(old, acking)) {
-		leader.paceBase = max(leader.paceBase, clean)
-		leader.progress = time.Now()
+	p.leader = nil
+	for v := range p.viewers {
+		if p.counts(v) && (p.leader == nil || v.taken() > p.leader.taken()) {
+			p.leader = v
+		}
 	}
-	p.leader = leader
+	if p.leader != old && p.leader != nil {
+		p.leader.progress = time.Now()
+	}
 	if p.paused && !p.holds(clean) {
 		signal(p.resume)
 	}
 }
 
-// counts reports whether v is still one of the pacers.
-func (p *pacing) counts(v *Viewer, acking bool) bool {
-	_, attached := p.viewers[v]
-	return attached && v.paces() && v.acking == acking
+// counts reports whether v is one of the pacers. Beside one that acks, what was merely sent to others says nothing.
+func (p *pacing) counts(v *Viewer) bool { return v.paces() && (v.acking || !p.acks()) }
+
+// acks reports whether any pacer acks.
+func (p *pacing) acks() bool {
+	for v := range p.viewers {
+		if v.acking && v.paces() {
+			return true
+		}
+	}
+	return false
 }
 
 // holds reports whether the pty must not be read now that the log ends at clean.
@@ -74,7 +88,7 @@ func (p *pacing) holds(clean int64) bool {
 	if p.off || p.leader == nil {
 		return false
 	}
-	ahead := clean - p.leader.paced()
+	ahead := clean - p.leader.taken()
 	if p.paused {
 		return ahead > lowWater
 	}

@@ -193,12 +193,17 @@ func TestStalledViewerCountsAgainFromItsNextAck(t *testing.T) {
 		if !v.stalled || term.head() != 2*highWater {
 			t.Fatalf("not stalled at %d", term.head())
 		}
-		for v.pos < 1000 {
-			must(t, v)
+		for v.acked < term.head() {
+			if term.pacing.leader != nil {
+				t.Fatalf("counts again at %d, before it has caught up", v.acked)
+			}
+			for v.pos < min(v.acked+highWater, term.head()) {
+				must(t, v)
+			}
+			ack(t, v, v.pos)
 		}
-		ack(t, v, 1000)
 		if v.stalled || term.pacing.leader != v {
-			t.Fatal("an ack does not make the viewer count again")
+			t.Fatal("a viewer that acks again and has caught up does not count")
 		}
 	})
 }
@@ -209,13 +214,35 @@ func TestLatePhoneDoesNotStopABuild(t *testing.T) {
 		term.feed(lines(0, 60_000), 4000)
 		phone := term.desk()
 		defer phone.Close()
-		ack(t, phone, 0)
+		must(t, phone)
+		must(t, phone)
+		ack(t, phone, 0) // it is at its replay's beginning, and stays there
 		start := term.head()
 		f := startFlood(term, farAhead)
 		defer f.end()
 		synctest.Wait()
-		if ran := term.head() - start; ran < highWater {
+		if ran := term.head() - start; ran != farAhead {
 			t.Fatalf("the replay for the phone stopped the shell after %d bytes", ran)
+		}
+	})
+}
+
+func TestViewerPacesOnceItHasCaughtUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		term := bench(MinLogBytes)
+		term.feed(lines(0, 20_000), 4000)
+		v := term.Attach(AttachOptions{Since: NoOffset, Writable: true})
+		defer v.Close()
+		for v.acked < term.head() {
+			must(t, v)
+			ack(t, v, v.pos)
+		}
+		start := term.head()
+		f := startFlood(term, farAhead)
+		defer f.end()
+		synctest.Wait()
+		if ran := term.head() - start; ran > highWater+1024 {
+			t.Fatalf("a viewer that has caught up does not pace: %d bytes ahead", ran)
 		}
 	})
 }
@@ -241,11 +268,11 @@ func TestTheFastestViewerLeads(t *testing.T) {
 		if led < 10<<20 || head > led+highWater+1024 {
 			t.Fatalf("desk acked %d, read up to %d", led, head)
 		}
-		// When the leader leaves, the phone leads from where the shell is now.
+		// When the leader leaves, the phone, which is far behind, does not stop the shell.
 		desk.Close()
 		synctest.Wait()
-		if now := term.head(); now < head+lowWater || now > head+highWater+1024 {
-			t.Fatalf("read from %d to %d after the leader left", head, now)
+		if now := term.head(); now != farAhead {
+			t.Fatalf("held up at %d by a viewer that is far behind", now)
 		}
 	})
 }
@@ -291,6 +318,34 @@ func TestBesideAnAckingViewerOthersDoNotCount(t *testing.T) {
 		synctest.Wait()
 		if head := term.head(); head > highWater+1024 {
 			t.Fatalf("read up to %d", head)
+		}
+	})
+}
+
+// An acking viewer that joins one which reads as fast as it can takes the lead, once, and keeps it.
+func TestAckingViewerTakesTheLeadFromOneThatDoesNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		term := bench(MinLogBytes)
+		plain := term.desk()
+		defer plain.Close()
+		f := startFlood(term, farAhead)
+		defer f.end()
+		for plain.pos < 1<<20 {
+			must(t, plain)
+		}
+		synctest.Wait()
+		acking := term.Attach(AttachOptions{Since: term.head(), Writable: true})
+		defer acking.Close()
+		must(t, acking)
+		ack(t, acking, acking.pos)
+		for range 100 {
+			for plain.pos < term.head() {
+				must(t, plain)
+			}
+			synctest.Wait()
+		}
+		if head := term.head(); term.pacing.leader != acking || head > acking.acked+highWater+1024 {
+			t.Fatalf("acked %d, read up to %d", acking.acked, head)
 		}
 	})
 }

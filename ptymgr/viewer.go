@@ -48,7 +48,7 @@ type Viewer struct {
 	// Pacing.
 	acking   bool
 	acked    int64
-	paceBase int64 // see paced
+	paceFrom int64 // see paces
 	progress time.Time
 	stalled  bool
 
@@ -102,7 +102,7 @@ func (t *Terminal) Attach(opts AttachOptions) *Viewer {
 	t.order++
 	v := &Viewer{
 		t: t, wake: make(chan struct{}, 1), attached: t.order, visible: true, writable: opts.Writable,
-		paceBase: l.clean, progress: time.Now(), toldFloor: l.floor, gatherTimer: time.NewTimer(gatherTime),
+		paceFrom: l.clean, progress: time.Now(), toldFloor: l.floor, gatherTimer: time.NewTimer(gatherTime),
 	}
 	v.gatherTimer.Stop()
 	t.pacing.viewers[v] = struct{}{}
@@ -169,7 +169,10 @@ func (v *Viewer) Ack(offset int64) error {
 	if v.acking && offset <= v.acked {
 		return nil
 	}
-	v.acking, v.stalled = true, false
+	if v.stalled {
+		v.catchUp()
+	}
+	v.acking = true
 	v.acked = max(v.acked, offset)
 	v.progress = time.Now()
 	v.t.pacing.update(l.clean)
@@ -193,6 +196,9 @@ func (v *Viewer) Resize(size Size) error {
 func (v *Viewer) SetVisible(visible bool) {
 	v.t.log.mu.Lock()
 	defer v.t.log.mu.Unlock()
+	if visible && !v.visible {
+		v.catchUp()
+	}
 	v.visible = visible
 	v.changed()
 }
