@@ -9,6 +9,10 @@ const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 
 	"font-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
+// httpsPort is where a server with a certificate may ask browsers to use nothing but TLS (RFC 6797): they do so for the
+// whole host, whatever else is served there on other ports. With a self-signed certificate it would lock people out.
+const httpsPort = "443"
+
 // secureHeaders sets what every answer carries.
 func (s *Server) secureHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -21,8 +25,8 @@ func (s *Server) secureHeaders(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
 		h.Set("Cache-Control", "no-store") // static files set their own
-		if s.cfg.TLSCert != "" {
-			h.Set("Strict-Transport-Security", "max-age=31536000") // with a self-signed one it would lock people out
+		if s.cfg.TLSCert != "" && s.origins.port == httpsPort {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		next.ServeHTTP(w, r)
 	})

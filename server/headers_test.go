@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -78,4 +79,19 @@ func directives(policy string) map[string]string {
 		all[name] = value
 	}
 	return all
+}
+
+func TestHSTSIsForTheHostsOwnPortAlone(t *testing.T) {
+	for listen, want := range map[string]string{"127.0.0.1:443": "max-age=31536000", "127.0.0.1:8600": ""} {
+		s := &Server{cfg: Config{TLSCert: "cert.pem"}}
+		var err error
+		if s.origins, err = newOrigins(listen, true, nil); err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		s.secureHeaders(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+		if got := w.Header().Get("Strict-Transport-Security"); got != want {
+			t.Errorf("%s: %q", listen, got)
+		}
+	}
 }
