@@ -14,9 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"net/http"
-	"net/http/httptest"
-
 	"github.com/coder/websocket"
 	"github.com/creack/pty"
 )
@@ -274,13 +271,15 @@ func percentiles(took []time.Duration) (p50, p99 time.Duration) {
 	return took[len(took)/2], took[len(took)*99/100]
 }
 
+// Here client and server are processes of their own, as they are in life: within one they would share a scheduler.
 func BenchmarkKeystrokeEcho(b *testing.B) {
-	c := serve(b, nil).person(b)
+	c, _ := startProgram(b)
+	url := startEcho(b)
 	for b.Loop() {
 		var p50s, p99s, medians []float64
 		for range pairs {
 			bare50, bare99 := percentiles(barePtyEcho(b))
-			socket50, socket99 := percentiles(bareSocketEcho(b))
+			socket50, socket99 := percentiles(bareSocketEcho(b, url))
 			ours50, ours99 := percentiles(c.echo(b))
 			p50s = append(p50s, ours50.Seconds()/(bare50+socket50).Seconds())
 			p99s = append(p99s, ours99.Seconds()/(bare99+socket99).Seconds())
@@ -322,21 +321,8 @@ func barePtyEcho(b *testing.B) (took []time.Duration) {
 }
 
 // bareSocketEcho times keystrokes through a WebSocket alone.
-func bareSocketEcho(b *testing.B) (took []time.Duration) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, err := websocket.Accept(w, r, nil)
-		if err != nil {
-			return
-		}
-		for {
-			kind, p, err := conn.Read(context.Background())
-			if err != nil || conn.Write(context.Background(), kind, p) != nil {
-				return
-			}
-		}
-	}))
-	defer s.Close()
-	conn, _, err := websocket.Dial(context.Background(), s.URL, nil)
+func bareSocketEcho(b *testing.B, url string) (took []time.Duration) {
+	conn, _, err := websocket.Dial(context.Background(), url, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
