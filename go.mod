@@ -1,6 +1,6 @@
 module tandem
 
-go 1.26.8
+go 1.26
 
 require (
 	github.com/VictoriaMetrics/metrics v1.35.1

@@ -105,13 +105,13 @@ test('a click on the way is not needed: the keyboard works after an outage', asy
 
 describe('a restart of the server', () => {
   test('keeps the login, says that the shell ended, and starts another in the same folder', async ({ app, page, person, far }) => {
-    await app.run('mkdir -p work/here && cd work/here');
-    await app.sees('e2e:~/work/here$');
-    await expect.poll(() => app.activeTab.getAttribute('title')).toContain('/work/here'); // the page knows the folder
+    await app.run('mkdir -p project/here && cd project/here');
+    await app.sees('e2e:~/project/here$');
+    await expect.poll(() => app.activeTab.getAttribute('title')).toContain('/project/here'); // the page knows the folder
     person.complaints.expect(/status of 404/); // the terminal is gone, and only asking tells
     await far.restart();
     await page.getByText(/ended with the server/i).first().waitFor();
-    expect(await app.screen()).toContain('e2e:~/work/here$'); // what was there can still be read
+    expect(await app.screen()).toContain('e2e:~/project/here$'); // what was there can still be read
     await page.getByRole('button', { name: /^New shell/ }).first().click();
     await app.sees(/^e2e:~\/work\/here\$$/m);
     await app.type('echo new $((3*3))\n');
