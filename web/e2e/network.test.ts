@@ -113,7 +113,7 @@ describe('a restart of the server', () => {
     await page.getByText(/ended with the server/i).first().waitFor();
     expect(await app.screen()).toContain('e2e:~/project/here$'); // what was there can still be read
     await page.getByRole('button', { name: /^New shell/ }).first().click();
-    await app.sees(/^e2e:~\/work\/here\$$/m);
+    await app.sees(/^e2e:~\/project\/here\$$/m);
     await app.type('echo new $((3*3))\n');
     await app.sees(/^new 9$/m);
     await expect.poll(() => app.tabs.count()).toBe(1);
