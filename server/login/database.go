@@ -11,8 +11,8 @@ import (
 
 const databaseFile = "tandem.db"
 
-// schema is the table that sqlite3store expects. It computes expiry with SQLite's julianday, days as a real number.
-const schema = `
+// sessionSchema is the table that sqlite3store expects. It computes expiry with SQLite's julianday, days as a real number.
+const sessionSchema = `
 CREATE TABLE IF NOT EXISTS sessions (token TEXT PRIMARY KEY, data BLOB NOT NULL, expiry REAL NOT NULL);
 CREATE INDEX IF NOT EXISTS sessions_expiry ON sessions (expiry);`
 
@@ -40,7 +40,7 @@ func openDatabase(path string) (*sql.DB, error) {
 	}
 	// Every connection costs memory, and calls that take microseconds gain nothing from a second one.
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec(schema); err != nil {
+	if _, err := db.Exec(sessionSchema + tokenSchema); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("open the login database: %w (if it is damaged, move %s away; everybody then logs in again)",
 			err, path)

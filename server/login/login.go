@@ -1,10 +1,9 @@
-// Package login knows who may come in: the password, one-time login links, and the logins of people's devices. It sets
-// and reads cookies, and knows no router.
+// Package login knows who may come in: the password, one-time login links, the logins of people's devices, and the tokens
+// of programs. It sets and reads cookies, reads the header Authorization, and knows no router.
 package login
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,14 +20,14 @@ import (
 // Lifetime is how long a login lasts, counted from when it was made and not from when it was last used.
 const Lifetime = 30 * 24 * time.Hour
 
-// Store keeps the password, the login links and the logins of one data directory. Its methods may be called at the same
+// Store keeps the password, the login links, the logins and the tokens of one data directory. Its methods may be called at the same
 // time. Two open stores of one directory know nothing of each other's changes: whoever opens a store sees to it that
 // there is only one.
 type Store struct {
+	*TokenStore // its Close is not to be used
+
 	given     string // the password given at start, or empty
 	dir       string
-	now       func() time.Time
-	log       *slog.Logger
 	links     links
 	linkLimit *limiter
 
@@ -37,7 +36,6 @@ type Store struct {
 	passwordMu    sync.Mutex    // guards password
 	password      string        // the hash in force as text, empty for none
 
-	db       *sql.DB
 	rows     *sqlite3store.SQLite3Store
 	sessions *scs.SessionManager
 	changing sync.Mutex // one change of the stored logins at a time; held across I/O, so that none undoes another
@@ -50,7 +48,7 @@ type Store struct {
 type Options struct {
 	Cookie   CookieOptions
 	Password string           // in force instead of the password file, and not written to it
-	Now      func() time.Time // time.Now if nil; for limits, links and when a login was last seen, not for its expiry
+	Now      func() time.Time // time.Now if nil; for limits, links, tokens and when a login was last seen, not for its expiry
 	Logger   *slog.Logger     // nothing is logged if nil; never gets a secret
 }
 
@@ -95,15 +93,13 @@ func Open(dir string, opts Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
+		TokenStore:    newTokenStore(db, opts.Now, opts.Logger),
 		given:         opts.Password,
 		dir:           dir,
-		now:           opts.Now,
-		log:           opts.Logger,
 		links:         links{now: opts.Now},
 		linkLimit:     newLimiter(opts.Now),
 		passwordLimit: newLimiter(opts.Now),
 		hashing:       make(chan struct{}, 1),
-		db:            db,
 		rows:          sqlite3store.NewWithCleanupInterval(db, time.Hour),
 		registry:      registry{logins: make(map[string]*liveLogin)},
 		memory:        startMemoryReturner(),
@@ -126,22 +122,23 @@ func Open(dir string, opts Options) (*Store, error) {
 	if opts.Cookie.Path == "" {
 		s.sessions.Cookie.Path = "/"
 	}
-	if err := s.resume(context.Background()); err != nil {
+	err = s.resume(context.Background())
+	if err == nil {
+		err = s.TokensChanged(context.Background())
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// Close ends the store, not the logins: they last until the next Open. Every Login's Done closes, all calls after it
-// fail, and nothing of the store runs any more when it returns. It must be called once.
+// Close ends the store, not the logins and tokens: they last until the next Open. The Done of each closes, all calls after
+// it fail, and nothing of the store runs any more when it returns. It must be called once.
 func (s *Store) Close() error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	s.registry.endAll()
 	s.rows.StopCleanup()
 	s.memory.stop()
-	if err := s.db.Close(); err != nil {
-		return fmt.Errorf("close the login database: %w", err)
-	}
-	return nil
+	return s.TokenStore.Close()
 }

@@ -12,7 +12,7 @@ import (
 // ErrNotFound is the end of a login that is not there.
 var ErrNotFound = errors.New("no such login: it may have ended already")
 
-// Login is one browser's or program's login, as it was when it was asked for.
+// Login is one browser's login, as it was when it was asked for.
 type Login struct {
 	ID       string // not secret; stays the same when the device logs in again
 	Device   string // what it calls itself, as "Firefox on Linux": not proof
@@ -51,10 +51,18 @@ func From(ctx context.Context) (*Login, bool) {
 	return l, ok
 }
 
-// Middleware finds the login of a request's cookie, for From. It refuses nothing: a request without a valid cookie
-// reaches next too, without a login. If the database cannot be read, unavailable answers. Both get w as it came.
+// Middleware finds the login of a request's cookie, for From, or the token of its header Authorization, for TokenFrom:
+// if that has the scheme Bearer, the cookie does not count. It refuses nothing: a request without a valid cookie or token
+// reaches next too, with neither. If the database cannot be read, unavailable answers. Both get w as it came.
 func (s *Store) Middleware(next, unavailable http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if secret, ok := bearer(r.Header); ok {
+			if t := s.useToken(secret); t != nil {
+				r = r.WithContext(context.WithValue(r.Context(), tokenKey{}, t))
+			}
+			next.ServeHTTP(w, r)
+			return
+		}
 		l, err := s.find(r)
 		if err != nil {
 			s.log.Error("cannot read the logins", "error", err)
