@@ -24,8 +24,6 @@ export interface TerminalInfo {
   title: string;
   claim: Claim;
   lifecycle?: Lifecycle;
-  /** Below version 0.9 in place of `lifecycle`; missing while the program runs. */
-  exitCode?: number;
 }
 
 /** The state of the root channel. */
@@ -91,7 +89,7 @@ export interface Watcher {
 }
 
 /** What the sharing channel says about one terminal. */
-export interface SharedTerminal {
+export interface Sharing {
   id: string; // the terminal's name on the byte lane and in REST
   mode: Mode;
   created: string; // RFC 3339
@@ -112,7 +110,7 @@ export interface ConsentRequest {
 /** The state of the sharing channel. */
 export interface SharingState {
   paused: boolean;
-  terminals: Record<URI, SharedTerminal>;
+  terminals: Record<URI, Sharing>;
   requests: ConsentRequest[];
 }
 
