@@ -33,13 +33,18 @@ While it runs, from another shell:
   tandem login-link               print a link for one more login
   tandem password                 set a password to log in with
 
+For programs, such as agents:
+
+  tandem token create --name claude --scope terminals:read,terminals:write
+
 "tandem serve --help" lists the server's options. Every option can be given in the environment too: --max-terminals 20 is TANDEM_MAX_TERMINALS=20.`
 
 // grammar is what kong reads the command line into.
 type grammar struct {
 	Serve     serveCommand     `cmd:"" default:"withargs" help:"Run the server. This is what tandem does without a command."`
-	Password  passwordCommand  `cmd:"" help:"Set the password, which is asked for twice, or read from standard input. All logins and login links end."`
+	Password  passwordCommand  `cmd:"" help:"Set the password, which is asked for twice, or read from standard input. All logins and login links end; the tokens of programs do not."`
 	LoginLink loginLinkCommand `cmd:"" help:"Print a link that logs in one browser, once, within 15 minutes. The server must run."`
+	Token     tokenCommand     `cmd:"" help:"Make, list and revoke the tokens of programs."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
 	Data string `default:"${data}" placeholder:"DIR" help:"Directory for password, logins and keys; each server needs its own (${data})."`

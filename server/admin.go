@@ -26,6 +26,7 @@ const adminWithin = 10 * time.Second
 type Admin interface {
 	NewLink() string                           // the URL of a fresh one-time login link
 	PasswordChanged(ctx context.Context) error // the stored password is another now
+	TokensChanged(ctx context.Context) error   // the stored tokens are others now
 }
 
 // ListenAdmin opens the admin socket, for its owner alone. A socket left by a server that crashed is replaced: the lock
@@ -76,6 +77,15 @@ func ServeAdmin(ctx context.Context, listener net.Listener, admin Admin, log *sl
 			return
 		}
 		log.Info("took over the new password and ended all logins")
+		w.WriteHeader(http.StatusNoContent)
+	})
+	mux.HandleFunc("POST /tokens-changed", func(w http.ResponseWriter, r *http.Request) {
+		if err := admin.TokensChanged(r.Context()); err != nil {
+			log.Error("taking over the changed tokens", "error", err)
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		log.Info("took over the changed tokens")
 		w.WriteHeader(http.StatusNoContent)
 	})
 	server := &http.Server{Handler: mux, ReadTimeout: adminWithin, WriteTimeout: adminWithin}

@@ -37,6 +37,15 @@ func TellPasswordChanged(ctx context.Context, dataDir string) error {
 	return nil
 }
 
+// TellTokensChanged makes the server that runs on a data directory read its tokens anew. Sockets of tokens that are gone
+// end. It returns ErrNotRunning if there is no server.
+func TellTokensChanged(ctx context.Context, dataDir string) error {
+	if err := askAdmin(ctx, dataDir, "tokens-changed", nil); err != nil {
+		return fmt.Errorf("tell the server about the tokens: %w", err)
+	}
+	return nil
+}
+
 // askAdmin sends one command and decodes the JSON of its answer, unless answer is nil.
 func askAdmin(ctx context.Context, dataDir, command string, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, adminWithin)

@@ -15,8 +15,8 @@ import (
 
 // fakeAdmin counts what it is asked.
 type fakeAdmin struct {
-	links, changes atomic.Int64
-	refusal        error
+	links, changes, tokens atomic.Int64
+	refusal                error
 }
 
 func (f *fakeAdmin) NewLink() string {
@@ -25,6 +25,11 @@ func (f *fakeAdmin) NewLink() string {
 
 func (f *fakeAdmin) PasswordChanged(context.Context) error {
 	f.changes.Add(1)
+	return f.refusal
+}
+
+func (f *fakeAdmin) TokensChanged(context.Context) error {
+	f.tokens.Add(1)
 	return f.refusal
 }
 
@@ -60,7 +65,13 @@ func TestAdminCommands(t *testing.T) {
 	if err := TellPasswordChanged(t.Context(), dir.Path); err != nil || admin.changes.Load() != 1 {
 		t.Errorf("got error %v and %d changes, want none and 1", err, admin.changes.Load())
 	}
+	if err := TellTokensChanged(t.Context(), dir.Path); err != nil || admin.tokens.Load() != 1 {
+		t.Errorf("got error %v and %d changes of tokens, want none and 1", err, admin.tokens.Load())
+	}
 	admin.refusal = errors.New("disk is full")
+	if err := TellTokensChanged(t.Context(), dir.Path); err == nil || !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("got error %v, want one that says that the disk is full", err)
+	}
 	if err := TellPasswordChanged(t.Context(), dir.Path); err == nil || !strings.Contains(err.Error(), "disk is full") {
 		t.Errorf("got error %v, want one that says that the disk is full", err)
 	}

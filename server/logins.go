@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"math"
 	"net"
@@ -76,6 +77,9 @@ func (s *Server) source(r *http.Request) string {
 	return host
 }
 
+// TokensChanged takes up tokens that a command has made or revoked: sockets of those that were revoked end.
+func (s *Server) TokensChanged(ctx context.Context) error { return s.logins.TokensChanged(ctx) }
+
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 	if err := s.logins.Logout(w, r); err != nil {
 		s.log.Error("logout", "error", err)
@@ -138,22 +142,45 @@ func (s *Server) getSession(w http.ResponseWriter, r *http.Request) {
 		Dir     string    `json:"dir"`   // where new shells start
 		Limit   int       `json:"limit"` // live terminals allowed
 		Home    string    `json:"home"`
-	}{showLogin(caller, caller.ID), s.cfg.Version, s.tickets.boot, s.terminals.Dir(), s.terminals.Limit(), home})
+		Client  string    `json:"client_id"` // what the page is called among the clients that share terminals
+	}{showLogin(caller, caller.ID), s.cfg.Version, s.tickets.boot, s.terminals.Dir(), s.terminals.Limit(), home, clientOf(caller)})
 }
 
-// findLogin has the login of a request's cookie found, for login.From.
+// clientOf is the name of a browser among the clients that share terminals. It lasts as long as the login, reloads and
+// restarts included.
+func clientOf(l *login.Login) string { return "login-" + l.ID }
+
+// findLogin has the login of a request's cookie found, for login.From, or its token, for login.TokenFrom.
 func (s *Server) findLogin(next http.Handler) http.Handler {
-	return s.logins.Middleware(next, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	find := s.logins.Middleware(next, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		problem(w, http.StatusServiceUnavailable, "the logins cannot be read: try again, and look into the server's log if that does not help")
 	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { find.ServeHTTP(w, tokenInQuery(r)) })
 }
 
-// requireLogin refuses every request without a login but those on the short public list. It is the router's: a route
+// tokenInQuery moves a token from the query to the header Authorization, behind what that has. It does so for AHP alone,
+// since clients of its SDKs can be given an address and no header: addresses get into logs and histories.
+func tokenInQuery(r *http.Request) *http.Request {
+	query := r.URL.Query()
+	if r.URL.Path != ahpPath || !query.Has("tkn") {
+		return r
+	}
+	r = r.Clone(r.Context())
+	r.Header.Add("Authorization", "Bearer "+query.Get("tkn"))
+	query.Del("tkn")
+	r.URL.RawQuery = query.Encode()
+	return r
+}
+
+// requireLogin refuses every request without a login or a token but those on the short public list. It is the router's: a route
 // is denied unless it is named there.
 func (s *Server) requireLogin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := login.From(r.Context()); !ok && !public(r) {
-			problem(w, http.StatusUnauthorized, "log in first")
+		_, person := login.From(r.Context())
+		_, program := login.TokenFrom(r.Context())
+		if !person && !program && !public(r) {
+			w.Header().Set("WWW-Authenticate", "Bearer") // RFC 9110 section 11.6.1; browsers ask nobody for it
+			problem(w, http.StatusUnauthorized, "log in first; a program sends a token that is in force, see `tandem token list`")
 			return
 		}
 		next.ServeHTTP(w, r)

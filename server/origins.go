@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"tandem/server/login"
 )
 
 // origins decides which names a browser may know this server by. Hosts that are not on the list are refused on every
@@ -94,11 +96,15 @@ func (o *origins) allowsOrigin(origin, host string) bool {
 	return origin == o.scheme+"://"+own && !o.hosts[own]
 }
 
-// needsOrigin reports whether a request must say which page sent it: all but plain reads.
+// needsOrigin reports whether a request must say which page sent it: all but plain reads, and those of programs. No page
+// can send a token that it does not have, so a token that was found says where a request comes from.
 func needsOrigin(r *http.Request) bool {
+	if _, ok := login.TokenFrom(r.Context()); ok {
+		return false
+	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		return r.URL.Path == byteLanePath || r.Header.Get("Upgrade") != ""
+		return r.URL.Path == byteLanePath || r.URL.Path == ahpPath || r.Header.Get("Upgrade") != ""
 	}
 	return true
 }

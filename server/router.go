@@ -12,6 +12,9 @@ import (
 // byteLanePath is where sockets to terminals are opened, below the base path.
 const byteLanePath = "/ws/terminal"
 
+// ahpPath is where agent hosts' clients connect, below the base path.
+const ahpPath = "/ahp"
+
 // pageCompression is the gzip level for the page's files: a third of the bytes for a phone, some milliseconds of work.
 const pageCompression = 5
 
@@ -26,10 +29,7 @@ var publicRoutes = map[string]bool{
 
 // public reports whether a request needs no login. Paths are compared as they are, never cleaned, as the router does.
 func public(r *http.Request) bool {
-	method := r.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
+	method := readMethod(r.Method)
 	return publicRoutes[method+" "+r.URL.Path] || method == http.MethodGet && static.Has(r.URL.Path)
 }
 
@@ -39,11 +39,11 @@ func (s *Server) handler() http.Handler {
 }
 
 // routes returns the router for what is below the base path. The order of its middleware is the order in which requests
-// are refused: login, name of the server, origin. Whatever a route's handler refuses comes after that.
+// are refused: login or token, name of the server, origin, scope of the token. Whatever a route's handler refuses comes after that.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
 	r.Use(s.logRequests, s.recoverPanics, s.findLogin, s.requireLogin, s.checkHost, s.checkOrigin,
-		middleware.GetHead)
+		s.checkScope(r), middleware.GetHead)
 	r.NotFound(func(w http.ResponseWriter, _ *http.Request) { problem(w, http.StatusNotFound, "nothing is here") })
 	r.MethodNotAllowed(methodNotAllowed(r))
 
