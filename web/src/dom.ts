@@ -25,6 +25,18 @@ export function button(label: string, onClick: () => void, kind = ''): HTMLButto
   return element;
 }
 
+/** Makes a picture of one of index.html's symbols. Screen readers skip it. */
+export function icon(id: string): SVGSVGElement {
+  const namespace = 'http://www.w3.org/2000/svg';
+  const svg = document.createElementNS(namespace, 'svg');
+  svg.classList.add('icon');
+  svg.setAttribute('aria-hidden', 'true');
+  const use = document.createElementNS(namespace, 'use');
+  use.setAttribute('href', `#${id}`);
+  svg.append(use);
+  return svg;
+}
+
 /** Finds an element that index.html has. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);

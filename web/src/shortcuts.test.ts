@@ -23,6 +23,10 @@ describe('matchShortcut', () => {
     ['KeyL', 'CS', 'clear'],
     ['Slash', 'CS', 'help'],
     ['Digit3', 'CS', { goto: 2 }],
+    ['KeyS', 'CS', 'menu'],
+    ['Backspace', 'CS', 'takeBack'],
+    ['End', 'CS', 'requests'],
+    ['KeyH', 'CS', 'pause'],
   ])('%s with %s does %j', (code, modifiers, action) => expect(press(code, modifiers)).toEqual(action));
 
   test.each([
@@ -30,6 +34,8 @@ describe('matchShortcut', () => {
     ['what shells and editors take', 'KeyX', 'C'],
     ['the scrolling keys', 'PageUp', 'S'],
     ['readline’s Alt keys', 'Digit3', 'A'],
+    ['readline’s erasing', 'Backspace', 'C'],
+    ['flow control', 'KeyS', 'C'],
     ['AltGr', 'Digit3', 'CA'],
     ['AltGr with Shift', 'KeyX', 'CSA'],
     ['the system’s Cmd keys', 'KeyX', 'CSM'],
@@ -42,6 +48,6 @@ describe('matchShortcut', () => {
 
   test('is explained in full by the help', () => {
     const keys = shortcutHelp.map(([k]) => k).join(' ');
-    for (const part of ['Enter', 'Shift+X', 'Page Down', 'Page Up', 'Home', 'Shift+L', '?', '1 … 9']) expect(keys).toContain(part);
+    for (const part of ['Enter', 'Shift+X', 'Page Down', 'Page Up', 'Home', 'Shift+L', '?', '1 … 9', 'Shift+S', 'Backspace', 'Shift+End', 'Shift+H']) expect(keys).toContain(part);
   });
 });

@@ -1,12 +1,16 @@
 /** What a shortcut does. */
-export type Action = 'new' | 'close' | 'next' | 'previous' | 'tabs' | 'clear' | 'help' | { goto: number };
+export type Action =
+  | 'new' | 'close' | 'next' | 'previous' | 'tabs' | 'clear' | 'help'
+  | 'menu' | 'takeBack' | 'requests' | 'pause'
+  | { goto: number };
 
 /** Whether Cmd takes the part of Ctrl in the system's own shortcuts. */
 export const isMac = /Mac|iP(hone|ad|od)/.test(navigator.platform);
 
 /**
  * The shortcuts, as the help shows them. Chosen so that no browser keeps them for itself and no common program in a
- * terminal wants them: terminals cannot tell Ctrl+Shift+letter from Ctrl+letter, so programs do without it.
+ * terminal wants them: terminals cannot tell Ctrl+Shift+letter from Ctrl+letter, so programs do without it. Letters are
+ * matched by their place, so they are ones that QWERTY, QWERTZ and AZERTY have in the same place.
  */
 export const shortcutHelp: readonly (readonly [keys: string, does: string])[] = [
   ['Ctrl+Shift+Enter', 'New terminal'],
@@ -16,6 +20,10 @@ export const shortcutHelp: readonly (readonly [keys: string, does: string])[] = 
   ['Ctrl+Shift+1 … 9', 'Go to a tab'],
   ['Ctrl+Shift+Home', 'Move to the tab list'],
   ['F2, double click', 'Rename the tab (in the tab list)'],
+  ['Ctrl+Shift+S', 'Menu of the tab: sharing, rename, close'],
+  ['Ctrl+Shift+Backspace', 'Take the terminal back from a program'],
+  ['Ctrl+Shift+End', 'Move to what programs ask'],
+  ['Ctrl+Shift+H', 'Pause programs, or let them go on'],
   ['Ctrl+Shift+C', 'Copy what is selected'],
   ['Ctrl+Shift+V', 'Paste'],
   ['Ctrl+Shift+L', 'Clear what has scrolled away'],
@@ -40,6 +48,14 @@ export function matchShortcut(event: KeyboardEvent): Action | undefined {
       return 'tabs';
     case 'KeyL':
       return 'clear';
+    case 'KeyS':
+      return 'menu';
+    case 'Backspace':
+      return 'takeBack';
+    case 'End':
+      return 'requests';
+    case 'KeyH':
+      return 'pause';
     case 'Slash':
       return 'help';
   }

@@ -1,5 +1,7 @@
+import type { Holder } from './ahp/types.ts';
 import { button, h } from './dom.ts';
 import type { PasteProgress } from './lane/input.ts';
+import { nameOf } from './sharing/tab-sharing.ts';
 
 /** A connection that is back within so many milliseconds was never seen to be away. */
 const QUIET = 500;
@@ -10,13 +12,16 @@ const NOT_SENT = 2_000;
 /** A paste longer than this is shown on its way, in bytes. */
 const LONG_PASTE = 256 * 1024;
 
-/** What is said over a terminal: that it is disconnected, has ended, or is gone. */
+/** What is said over a terminal: that it is disconnected, has ended, is gone, or that somebody else drives it. */
 export class Status {
   private readonly banner = h('div', { class: 'banner', role: 'status', hidden: true });
   private readonly text = h('span');
   private readonly now = button('Reconnect now', () => this.reconnect?.(), 'small');
+  private readonly back = button('Take back', () => this.takeBack?.(), 'small');
   private panel: HTMLElement | undefined;
   private reconnect: (() => void) | undefined;
+  private takeBack: (() => void) | undefined;
+  private holder: Holder | undefined;
   private away = false;
   private isReadOnly = false;
   private paste: PasteProgress | undefined;
@@ -25,7 +30,7 @@ export class Status {
 
   /** Everything is shown inside `parent`. */
   constructor(private readonly parent: HTMLElement) {
-    this.banner.append(this.text, this.now);
+    this.banner.append(this.text, this.now, this.back);
     parent.append(this.banner);
   }
 
@@ -43,6 +48,14 @@ export class Status {
   readOnly(on: boolean): void {
     this.isReadOnly = on;
     if (!this.away) this.draw();
+  }
+
+  /** Says which program or session drives the terminal; undefined when a person does. `takeBack` is called by the button beside it. */
+  heldBy(holder: Holder | undefined, takeBack?: () => void): void {
+    this.takeBack = takeBack;
+    if (holder?.client === this.holder?.client && holder?.name === this.holder?.name) return; // said once
+    this.holder = holder;
+    this.draw();
   }
 
   /** Says for a moment that what was typed was not sent. */
@@ -89,14 +102,27 @@ export class Status {
 
   private draw(): void {
     const refused = this.refusal !== undefined;
-    this.banner.hidden = !this.away && !refused && !this.isReadOnly && !this.paste;
+    const held = !this.away && !this.paste && !refused && !this.isReadOnly ? this.holder : undefined;
+    this.banner.hidden = !this.away && !refused && !this.isReadOnly && !this.paste && !held;
     this.banner.classList.toggle('refused', refused);
+    this.banner.classList.toggle('held', held !== undefined);
     this.now.hidden = !this.away;
+    this.back.hidden = !held;
     if (this.away) this.text.textContent = refused ? 'Not sent: reconnecting…' : 'Connection lost. Reconnecting…';
     else if (this.paste) this.text.textContent = `Pasting: ${percent(this.paste)} % sent. Any key stops it.`;
     else if (refused) this.text.textContent = 'Not sent: the connection was lost.';
-    else this.text.textContent = 'Typing is switched off for you.';
+    else if (this.isReadOnly) this.text.textContent = 'You can read this terminal, but not type.';
+    else if (held) this.text.replaceChildren(...heldWords(held));
   }
+}
+
+function heldWords(holder: Holder): Node[] {
+  const hint = holder.kind === 'session' ? 'you can type along' : 'type to take it back';
+  return [
+    h('strong', {}, nameOf(holder)),
+    document.createTextNode(' is using this terminal'),
+    h('span', { class: 'banner-hint' }, ` · ${hint}`),
+  ];
 }
 
 function percent({ taken, total }: PasteProgress): number {

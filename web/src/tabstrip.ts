@@ -1,4 +1,7 @@
-import { byId, h } from './dom.ts';
+import { byId, h, icon } from './dom.ts';
+import { Badge } from './sharing/badge.ts';
+import type { MenuPlace } from './sharing/menu.ts';
+import { modes, presence, unusual, type TabSharing } from './sharing/tab-sharing.ts';
 import type { Tab } from './tab.ts';
 
 /** What a person does in the tab list. */
@@ -6,6 +9,8 @@ export interface TabStripEvents {
   select(tab: Tab): void;
   close(tab: Tab): void;
   rename(tab: Tab): void;
+  /** The person wants the tab's menu. */
+  menu?(tab: Tab, place: MenuPlace): void;
   /** The keyboard leaves the list for the terminal. */
   leave(): void;
 }
@@ -14,6 +19,8 @@ interface Item {
   root: HTMLElement;
   tab: HTMLElement;
   label: HTMLElement;
+  badge: Badge;
+  menu: HTMLButtonElement;
   close: HTMLButtonElement;
 }
 
@@ -21,6 +28,7 @@ interface Item {
 export class TabStrip {
   private readonly list = byId('tabs');
   private readonly items = new Map<Tab, Item>();
+  private readonly sharing = new WeakMap<Tab, TabSharing>();
   private selected: Tab | undefined;
 
   constructor(private readonly events: TabStripEvents) {
@@ -57,11 +65,28 @@ export class TabStrip {
   update(tab: Tab): void {
     const item = this.items.get(tab);
     if (!item) return;
+    const ended = tab.exit !== undefined || tab.gone;
+    const sharing = this.sharing.get(tab);
     item.label.textContent = tab.title;
-    item.tab.title = tab.cwd === '' ? tab.title : `${tab.title}\n${tab.cwd}`;
-    item.root.classList.toggle('ended', tab.exit !== undefined || tab.gone);
-    item.tab.setAttribute('aria-label', tab.exit || tab.gone ? `${tab.title} (ended)` : tab.title);
+    item.tab.title = details(tab, sharing).join('\n');
+    item.root.classList.toggle('ended', ended);
+    item.badge.show(sharing);
+    const state = [ended ? 'ended' : '', sharing ? unusual(sharing) : ''].filter((part) => part !== '').join(', ');
+    item.tab.setAttribute('aria-label', state === '' ? tab.title : `${tab.title} (${state})`);
+    item.menu.setAttribute('aria-label', `Menu of ${tab.title}`);
     item.close.setAttribute('aria-label', `Close ${tab.title}`);
+  }
+
+  /** Shows who is at a tab; undefined while nobody knows. */
+  share(tab: Tab, sharing: TabSharing | undefined): void {
+    if (sharing) this.sharing.set(tab, sharing);
+    else this.sharing.delete(tab);
+    this.update(tab);
+  }
+
+  /** Opens the menu of the current tab, as its button does. */
+  openMenu(): void {
+    if (this.selected) this.askMenu(this.selected);
   }
 
   /** Moves the keyboard to the current tab. */
@@ -71,22 +96,31 @@ export class TabStrip {
 
   private add(tab: Tab): Item {
     const label = h('span', { class: 'tab-label' });
+    const badge = new Badge();
     const button = h(
       'button',
-      { type: 'button', role: 'tab', id: tab.key, class: 'tab', 'aria-controls': `${tab.key}-panel` },
+      { type: 'button', role: 'tab', id: tab.key, class: 'tab', 'aria-controls': `${tab.key}-panel`, 'aria-keyshortcuts': 'Shift+F10' },
       h('span', { class: 'tab-dot', 'aria-hidden': 'true' }),
       label,
+      badge.element,
     );
     button.addEventListener('click', () => this.events.select(tab));
     button.addEventListener('dblclick', () => this.events.rename(tab));
-    const close = h('button', { type: 'button', class: 'tab-close', tabindex: -1 });
-    close.append(icon('icon-cross'));
+    const menu = h('button', { type: 'button', class: 'tab-menu', tabindex: -1, 'aria-haspopup': 'menu' }, icon('icon-more'));
+    menu.title = 'Sharing, rename, close (Ctrl+Shift+S)';
+    menu.addEventListener('pointerdown', (event) => event.preventDefault()); // who had the keyboard gets it back from the menu
+    menu.addEventListener('click', () => this.askMenu(tab));
+    const close = h('button', { type: 'button', class: 'tab-close', tabindex: -1 }, icon('icon-cross'));
     close.addEventListener('click', () => this.events.close(tab));
-    const root = h('div', { class: 'tab-item', role: 'presentation' }, button, close);
+    const root = h('div', { class: 'tab-item', role: 'presentation' }, button, menu, close);
+    root.addEventListener('contextmenu', (event) => {
+      event.preventDefault();
+      this.events.menu?.(tab, { x: event.clientX, y: event.clientY });
+    });
     root.addEventListener('auxclick', (event) => {
       if (event.button === 1) this.events.close(tab);
     });
-    const item = { root, tab: button, label, close };
+    const item = { root, tab: button, label, badge, menu, close };
     this.items.set(tab, item);
     return item;
   }
@@ -95,6 +129,11 @@ export class TabStrip {
     const tabs = [...this.items.keys()].sort((a, b) => this.position(a) - this.position(b));
     const at = tabs.findIndex((tab) => this.items.get(tab)!.tab === document.activeElement);
     const tab = tabs[at];
+    if (tab && (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey))) {
+      event.preventDefault(); // where the browser makes a contextmenu event of it, it has no good place
+      this.askMenu(tab);
+      return;
+    }
     if (!tab || event.ctrlKey || event.altKey || event.metaKey) return;
     const move = (to: Tab | undefined) => {
       if (!to) return;
@@ -131,18 +170,20 @@ export class TabStrip {
     event.preventDefault();
   }
 
+  private askMenu(tab: Tab): void {
+    const { root } = this.items.get(tab)!;
+    root.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    this.events.menu?.(tab, root);
+  }
+
   private position(tab: Tab): number {
     return [...this.list.children].indexOf(this.items.get(tab)!.root);
   }
 }
 
-function icon(id: string): SVGSVGElement {
-  const namespace = 'http://www.w3.org/2000/svg';
-  const svg = document.createElementNS(namespace, 'svg');
-  svg.classList.add('icon');
-  svg.setAttribute('aria-hidden', 'true');
-  const use = document.createElementNS(namespace, 'use');
-  use.setAttribute('href', `#${id}`);
-  svg.append(use);
-  return svg;
+function details(tab: Tab, sharing: TabSharing | undefined): string[] {
+  const lines = [tab.title];
+  if (tab.cwd !== '') lines.push(tab.cwd);
+  if (sharing) lines.push(...presence(sharing), modes.find(({ mode }) => mode === sharing.mode)!.means);
+  return lines;
 }
