@@ -37,6 +37,11 @@ export function icon(id: string): SVGSVGElement {
   return svg;
 }
 
+/** Lets a press on something leave the keyboard where it is, in the terminal as a rule. The Tab key still comes there. */
+export function keepFocus(element: HTMLElement): void {
+  element.addEventListener('mousedown', (event) => event.preventDefault());
+}
+
 /** Finds an element that index.html has. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);

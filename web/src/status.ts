@@ -1,5 +1,5 @@
 import type { Holder } from './ahp/types.ts';
-import { button, h } from './dom.ts';
+import { button, h, keepFocus } from './dom.ts';
 import type { PasteProgress } from './lane/input.ts';
 import { nameOf } from './sharing/tab-sharing.ts';
 
@@ -30,6 +30,7 @@ export class Status {
 
   /** Everything is shown inside `parent`. */
   constructor(private readonly parent: HTMLElement) {
+    keepFocus(this.back);
     this.banner.append(this.text, this.now, this.back);
     parent.append(this.banner);
   }
@@ -50,7 +51,10 @@ export class Status {
     if (!this.away) this.draw();
   }
 
-  /** Says which program or session drives the terminal; undefined when a person does. `takeBack` is called by the button beside it. */
+  /**
+   * Says which program or session drives the terminal; undefined when a person does. `takeBack` is called by the button
+   * beside it.
+   */
   heldBy(holder: Holder | undefined, takeBack?: () => void): void {
     this.takeBack = takeBack;
     if (holder?.client === this.holder?.client && holder?.name === this.holder?.name) return; // said once

@@ -1,4 +1,4 @@
-import { byId, h, icon } from './dom.ts';
+import { byId, h, icon, keepFocus } from './dom.ts';
 import { Badge } from './sharing/badge.ts';
 import type { MenuPlace } from './sharing/menu.ts';
 import { modes, presence, unusual, type TabSharing } from './sharing/tab-sharing.ts';
@@ -108,7 +108,7 @@ export class TabStrip {
     button.addEventListener('dblclick', () => this.events.rename(tab));
     const menu = h('button', { type: 'button', class: 'tab-menu', tabindex: -1, 'aria-haspopup': 'menu' }, icon('icon-more'));
     menu.title = 'Sharing, rename, close (Ctrl+Shift+S)';
-    menu.addEventListener('pointerdown', (event) => event.preventDefault()); // who had the keyboard gets it back from the menu
+    keepFocus(menu); // who had the keyboard gets it back from the menu
     menu.addEventListener('click', () => this.askMenu(tab));
     const close = h('button', { type: 'button', class: 'tab-close', tabindex: -1 }, icon('icon-cross'));
     close.addEventListener('click', () => this.events.close(tab));

@@ -1,5 +1,5 @@
 import type { Answer, ConsentRequest, URI } from '../ahp/types.ts';
-import { button, h, icon } from '../dom.ts';
+import { button, h, icon, keepFocus } from '../dom.ts';
 import { announce } from './announce.ts';
 
 /** What a person does with the cards. */
@@ -86,6 +86,7 @@ export class ConsentCards {
       h('p', { class: 'quiet' }, session !== undefined ? 'You can type along, and take it back.' : 'Your first key takes it back.'),
       h('div', { class: 'actions' }, ...answers.map(([answer, label, means]) => this.answerButton(id, answer, label, means))),
     );
+    keepFocus(card);
     this.cards.set(id, card);
     this.list.append(card);
   }

@@ -60,7 +60,9 @@ export class Menu {
     document.body.append(this.root);
     this.root.showPopover();
     this.position();
-    this.items()[0]?.focus();
+    const first = this.items()[0];
+    // Enter at once must not choose another option.
+    (first?.getAttribute('role') === 'menuitemradio' ? this.items().find((item) => item.getAttribute('aria-checked') === 'true') : first)?.focus();
     document.addEventListener('pointerdown', this.onPress, true);
     addEventListener('resize', this.onResize);
   }

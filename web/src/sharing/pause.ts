@@ -1,4 +1,4 @@
-import { button, byId, h } from '../dom.ts';
+import { button, byId, h, keepFocus } from '../dom.ts';
 import { announce } from './announce.ts';
 
 /** The switch in the bar that pauses all programs, and the words beside it while it is on. */
@@ -10,9 +10,10 @@ export class PauseSwitch {
   constructor(private readonly set: (paused: boolean) => void) {
     this.control.addEventListener('click', () => this.toggle());
     const resume = button('Resume', () => {
-      this.control.focus(); // the button goes with the words
+      if (document.activeElement === resume) this.control.focus(); // the button goes with the words
       this.set(false);
     }, 'small');
+    for (const element of [this.control, resume]) keepFocus(element);
     this.strip.append(h('span', {}, 'Programs are paused'), resume);
   }
 

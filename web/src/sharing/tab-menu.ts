@@ -1,6 +1,6 @@
 import type { Mode } from '../ahp/types.ts';
 import { Menu, type MenuEntry, type MenuPlace } from './menu.ts';
-import { modes, nameOf, presence, type TabSharing } from './tab-sharing.ts';
+import { modes, presence, type TabSharing } from './tab-sharing.ts';
 
 /** The tab that a menu is about. */
 export interface TabMenuSubject {
@@ -50,10 +50,7 @@ export function contents({ title, sharing, paused }: TabMenuSubject, events: Tab
   const notes = sharing ? presence(sharing) : ['Who is here is not known while the connection is away.'];
   if (paused) notes.push('Programs are paused.');
   const entries: MenuEntry[] = [];
-  const holder = sharing?.holder;
-  if (holder) {
-    entries.push({ label: `Take back from ${nameOf(holder)}`, keys: 'Ctrl+Shift+Backspace', choose: () => events.takeBack() }, 'line');
-  }
+  if (sharing?.holder) entries.push({ label: 'Take back', keys: 'Ctrl+Shift+Backspace', choose: () => events.takeBack() }, 'line');
   if (sharing) {
     const options = modes.map(({ mode, label, means }) => ({
       label,
