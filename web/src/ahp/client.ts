@@ -96,8 +96,8 @@ export class AhpClient {
   async dispatch(channel: URI, action: Action): Promise<void> {
     if (this.state !== 'live' || !this.connection) throw new Lost();
     const clientSeq = this.nextClientSeq();
-    this.connection.notify('dispatchAction', { channel, clientSeq, action });
     const rejected = new Promise<never>((_resolve, reject) => this.dispatched.set(clientSeq, reject));
+    this.connection.notify('dispatchAction', { channel, clientSeq, action });
     try {
       // An action has no answer where its channel is not subscribed or its effect is another action; a ping always has
       // one, and the host answers it after all that came before.
