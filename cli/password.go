@@ -41,18 +41,13 @@ func (passwordCommand) Run(g *grammar) error {
 	return nil
 }
 
-// storePassword works with and without a server on the data directory; without one it makes the directory if needed.
+// storePassword works with and without a server on the data directory, which it makes if it is not there.
 func storePassword(dataDir, password string) error {
-	dir, err := server.OpenDataDir(dataDir, slog.New(slog.DiscardHandler))
-	var inUse *server.DataDirInUseError
-	switch {
-	case errors.As(err, &inUse):
-	case err != nil:
+	dir, err := server.PrepareDataDir(dataDir, slog.New(slog.DiscardHandler))
+	if err != nil {
 		return err
-	default:
-		defer dir.Close()
 	}
-	return login.SetPassword(context.Background(), dataDir, password)
+	return login.SetPassword(context.Background(), dir, password)
 }
 
 // readPassword asks on a terminal, twice and without echo, and takes the first line of anything else.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -22,9 +24,9 @@ type tokenCommand struct {
 }
 
 type createTokenCommand struct {
-	Name    string        `required:"" env:"-" placeholder:"NAME" help:"What people see the program as, such as claude."`
-	Scope   []login.Scope `required:"" env:"-" placeholder:"SCOPE,..." help:"What it is for: terminals:read (list and read), terminals:write (make, type, close), metrics:read (/metrics)."`
-	Expires time.Duration `env:"-" placeholder:"DURATION" help:"How long it lasts, such as 720h (until it is revoked)."`
+	Name    string         `required:"" env:"-" placeholder:"NAME" help:"What people see the program as, such as claude."`
+	Scope   []login.Scope  `required:"" env:"-" placeholder:"SCOPE,..." help:"What it is for: terminals:read (list and read), terminals:write (make, type, close), metrics:read (/metrics)."`
+	Expires *time.Duration `env:"-" placeholder:"DURATION" help:"How long it lasts, such as 720h (until it is revoked)."`
 }
 
 // Validate is called by kong.
@@ -35,7 +37,7 @@ func (c *createTokenCommand) Validate() error {
 	if err := login.CheckScopes(c.Scope); err != nil {
 		return fmt.Errorf("--scope: %w", err)
 	}
-	if c.Expires < 0 {
+	if c.Expires != nil && *c.Expires <= 0 {
 		return errors.New("--expires: want a time from now on, such as 720h")
 	}
 	return nil
@@ -43,17 +45,18 @@ func (c *createTokenCommand) Validate() error {
 
 // Run prints the token alone on standard output, so that scripts can use it.
 func (c *createTokenCommand) Run(g *grammar) error {
-	if err := prepareDataDir(g.Data); err != nil {
+	dir, err := server.PrepareDataDir(g.Data, slog.New(slog.DiscardHandler))
+	if err != nil {
 		return err
 	}
-	tokens, err := login.OpenTokens(g.Data)
+	tokens, err := login.OpenTokens(dir)
 	if err != nil {
 		return err
 	}
 	defer tokens.Close()
 	var expires time.Time
-	if c.Expires > 0 {
-		expires = time.Now().Add(c.Expires)
+	if c.Expires != nil {
+		expires = time.Now().Add(*c.Expires)
 	}
 	secret, _, err := tokens.CreateToken(c.Name, c.Scope, expires)
 	if err != nil {
@@ -88,7 +91,7 @@ type revokeTokenCommand struct {
 
 // Run returns once the token is worth nothing any more.
 func (c *revokeTokenCommand) Run(g *grammar) error {
-	if !exists(g.Data) {
+	if _, err := os.Stat(g.Data); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("revoke %s: %w", c.Name, login.ErrNoToken)
 	}
 	tokens, err := login.OpenTokens(g.Data)
@@ -124,7 +127,7 @@ func tellTokensChanged(dataDir string) (running bool, err error) {
 
 // storedTokens returns the tokens in force. A data directory that is not there has none, and is not made.
 func storedTokens(dataDir string) ([]login.Token, error) {
-	if !exists(dataDir) {
+	if _, err := os.Stat(dataDir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	tokens, err := login.OpenTokens(dataDir)

@@ -39,21 +39,11 @@ func (e *DataDirInUseError) Error() string {
 	return fmt.Sprintf("%s runs on the data directory %s: stop it, or give this one a directory of its own with --data", other, e.Path)
 }
 
-// OpenDataDir makes the directory if it is missing, sees to it that only its owner can enter, and locks it.
-// The lock lasts until Close or the end of the process. A *DataDirInUseError says that another process holds it.
-//
-// A directory that others can enter is closed to them, with a warning, when it is empty or a server's already. One with
-// other files in it is refused: the path may be a mistake, and closing /tmp or a home directory would do harm. So is one
-// that others could put files in: a password or a link to another file could be theirs.
+// OpenDataDir prepares the directory as PrepareDataDir does, and locks it. The lock lasts until Close or the end of the
+// process. A *DataDirInUseError says that another process holds it.
 func OpenDataDir(path string, log *slog.Logger) (*DataDir, error) {
-	path, err := filepath.Abs(path)
+	path, err := PrepareDataDir(path, log)
 	if err != nil {
-		return nil, fmt.Errorf("find the data directory: %w", err)
-	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data directory: %w (choose another with --data)", err)
-	}
-	if err := closeToOthers(path, log); err != nil {
 		return nil, err
 	}
 	lock, err := lockFile(path)
@@ -66,6 +56,31 @@ func OpenDataDir(path string, log *slog.Logger) (*DataDir, error) {
 // Close gives up the lock. The lock file stays: removing it would let two servers each lock a file of that name.
 func (d *DataDir) Close() error {
 	return d.lock.Close()
+}
+
+// PrepareDataDir makes the directory if it is missing, sees to it that only its owner can enter, and returns its absolute
+// path. It is for commands that put something there for the server, which may run on it or be starting.
+//
+// A directory that others can enter is closed to them, with a warning, when it is empty or a server's already. One with
+// other files in it is refused: the path may be a mistake, and closing /tmp or a home directory would do harm. So is one
+// that others could put files in: a password or a link to another file could be theirs.
+func PrepareDataDir(path string, log *slog.Logger) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("find the data directory: %w", err)
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return "", fmt.Errorf("make the data directory: %w (choose another with --data)", err)
+	}
+	if err := closeToOthers(path, log); err != nil {
+		return "", err
+	}
+	// By this file a later start knows the directory for its own. Locking it would keep a server from starting.
+	lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("make the lock of the data directory: %w", err)
+	}
+	return path, lock.Close()
 }
 
 // closeToOthers takes the rights of group and world from the directory, or says why it does not.
