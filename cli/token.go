@@ -25,7 +25,7 @@ type tokenCommand struct {
 
 type createTokenCommand struct {
 	Name    string         `required:"" env:"-" placeholder:"NAME" help:"What people see the program as, such as claude."`
-	Scope   []login.Scope  `required:"" env:"-" placeholder:"SCOPE,..." help:"What it is for: terminals:read (list and read), terminals:write (make, type, close), metrics:read (/metrics)."`
+	Scope   []login.Scope  `required:"" env:"-" placeholder:"SCOPE" help:"What it is for: terminals:read (list and read), terminals:write (make, type, close), metrics:read (/metrics)."`
 	Expires *time.Duration `env:"-" placeholder:"DURATION" help:"How long it lasts, such as 720h (until it is revoked)."`
 }
 
