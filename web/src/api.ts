@@ -1,11 +1,5 @@
-/** A terminal as the server lists it. */
+/** What runs in a terminal now. The rest is in the Store. */
 export interface TerminalInfo {
-  id: string;
-  title: string;
-  cwd: string;
-  created: string; // RFC 3339
-  exit_code: number | null; // null while the program runs
-  signal?: string;
   foreground: string; // name of the foreground process
   busy: boolean; // something other than the shell itself runs
 }
@@ -27,13 +21,7 @@ export interface Session {
   boot: string; // differs after each start of the server
   dir: string; // where new shells start
   limit: number; // live terminals allowed
-}
-
-/** What a new terminal starts with; the server chooses what is left out. */
-export interface NewTerminal {
-  cwd?: string;
-  cols?: number;
-  rows?: number;
+  client_id: string; // this login's name among those who share terminals
 }
 
 /** The server refused a request. The message is for people. */
@@ -64,24 +52,26 @@ export const api = {
   logout: () => request<void>('POST', 'api/logout'),
   logins: () => request<Login[]>('GET', 'api/logins'),
   revoke: (login: string) => request<void>('DELETE', `api/logins/${encodeURIComponent(login)}`),
-  terminals: () => request<TerminalInfo[]>('GET', 'api/terminals'),
   terminal: (id: string) => request<TerminalInfo>('GET', terminalPath(id)),
-  create: (spec: NewTerminal) => request<{ terminal: TerminalInfo; ticket: string }>('POST', 'api/terminals', spec),
-  /** An empty title means: whatever the program says. */
-  rename: (id: string, title: string) => request<TerminalInfo>('PATCH', terminalPath(id), { title }),
-  /** Ends the terminal and every process in it. */
-  dispose: (id: string) => request<void>('DELETE', terminalPath(id)),
   /** Makes a ticket for one attach, good for 60 s. */
   ticket: async (id: string) => (await request<{ ticket: string }>('POST', `${terminalPath(id)}/tickets`)).ticket,
 };
 
+/** Returns the address of the server's AHP host. */
+export function hostAddress(): string {
+  return socketAddress('ahp', {});
+}
+
 /** Returns the address of a terminal's byte lane, continuing from offset `since` if given. */
 export function laneAddress(id: string, ticket: string, since: number | undefined): string {
-  const address = new URL('ws/terminal', document.baseURI);
+  return socketAddress('ws/terminal', { session_id: id, ticket, ...(since !== undefined && { since: String(since) }) });
+}
+
+function socketAddress(path: string, query: Record<string, string>): string {
+  const address = new URL(path, document.baseURI);
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
   address.hash = '';
-  address.search = new URLSearchParams({ session_id: id, ticket }).toString();
-  if (since !== undefined) address.searchParams.set('since', String(since));
+  address.search = new URLSearchParams(query).toString();
   return address.href;
 }
 

@@ -6,6 +6,7 @@ import { Terminal } from '@xterm/xterm';
 import { copyText } from './clipboard.ts';
 import { h } from './dom.ts';
 import { isAnswer } from './lane/answers.ts';
+import type { TerminalAnswer } from './lane/input.ts';
 import type { Screen } from './lane/lane.ts';
 import { settings } from './settings.ts';
 import { isMac, matchShortcut } from './shortcuts.ts';
@@ -19,7 +20,7 @@ export interface PaneEvents {
   /** The person pasted a text, bracketed if the program asked for that. */
   paste(text: Uint8Array<ArrayBuffer>): void;
   /** The terminal answers the program, or reports the mouse or the focus to it. */
-  answer(bytes: Uint8Array<ArrayBuffer>): void;
+  answer(answer: TerminalAnswer): void;
   /** The size that would fill the pane, in cells. */
   fits(cols: number, rows: number): void;
 }
@@ -69,12 +70,12 @@ export class Pane implements Screen {
     };
     const encoder = new TextEncoder();
     this.terminal.onData((text) => {
-      const bytes = encoder.encode(text);
-      if (this.pasting) events.paste(bytes);
-      else if (isAnswer(text)) events.answer(bytes);
-      else events.type(bytes);
+      if (this.pasting) events.paste(encoder.encode(text));
+      else if (isAnswer(text)) events.answer(text);
+      else events.type(encoder.encode(text));
     });
-    this.terminal.onBinary((text) => events.answer(Uint8Array.from(text, (c) => c.charCodeAt(0))));
+    // The mouse in its oldest encoding, which is text only as far as column and row 95.
+    this.terminal.onBinary((bytes) => events.answer(isASCII(bytes) ? bytes : Uint8Array.from(bytes, (c) => c.charCodeAt(0))));
     this.holder.addEventListener('paste', (event) => this.handlePaste(event), true);
     this.terminal.attachCustomKeyEventHandler((event) => this.handleKey(event));
     this.element.append(this.holder);
@@ -207,6 +208,10 @@ export class Pane implements Screen {
     const text = this.terminal.getSelection();
     if (text !== '') await copyText(text);
   }
+}
+
+function isASCII(text: string): boolean {
+  return !/[^\0-\x7f]/.test(text);
 }
 
 /** Opens an address from a terminal's output in a new window that knows nothing of ours. */

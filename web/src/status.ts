@@ -22,6 +22,7 @@ export class Status {
   private reconnect: (() => void) | undefined;
   private takeBack: (() => void) | undefined;
   private holder: Holder | undefined;
+  private reason = '';
   private away = false;
   private isReadOnly = false;
   private paste: PasteProgress | undefined;
@@ -62,8 +63,9 @@ export class Status {
     this.draw();
   }
 
-  /** Says for a moment that what was typed was not sent. */
-  notSent(): void {
+  /** Says for a moment that what was typed was not sent, and why: a clause without a full stop. */
+  notSent(reason: string): void {
+    this.reason = reason;
     clearTimeout(this.refusal);
     this.refusal = setTimeout(() => {
       this.refusal = undefined;
@@ -114,7 +116,7 @@ export class Status {
     this.back.hidden = !held;
     if (this.away) this.text.textContent = refused ? 'Not sent: reconnecting…' : 'Connection lost. Reconnecting…';
     else if (this.paste) this.text.textContent = `Pasting: ${percent(this.paste)} % sent. Any key stops it.`;
-    else if (refused) this.text.textContent = 'Not sent: the connection was lost.';
+    else if (refused) this.text.textContent = `Not sent: ${this.reason}.`;
     else if (this.isReadOnly) this.text.textContent = 'You can read this terminal, but not type.';
     else if (held) this.text.replaceChildren(...heldWords(held));
   }

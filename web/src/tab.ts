@@ -1,4 +1,6 @@
-import { api, ApiError, laneAddress, type NewTerminal, type TerminalInfo } from './api.ts';
+import type { Creation, Terminal } from './ahp/store.ts';
+import type { URI } from './ahp/types.ts';
+import { api, ApiError, laneAddress } from './api.ts';
 import { button } from './dom.ts';
 import { Lane, Refused, type LaneState } from './lane/lane.ts';
 import { notify } from './notices.ts';
@@ -18,9 +20,10 @@ export interface TabEvents {
   /** The person wants the tab gone. */
   close(tab: Tab): void;
   needsLogin(): void;
-  /** Returns whether the server was started anew since the tab was opened. */
-  serverRestarted(boot: string): Promise<boolean>;
 }
+
+/** Starts the terminal of a new tab, with this size where it is known. */
+export type Make = (size: { cols: number; rows: number } | undefined) => Creation;
 
 /** How a program ended. */
 export interface Exit {
@@ -39,20 +42,25 @@ export class Tab {
   exit: Exit | undefined;
   /** Whether the server has no such terminal any more. */
   gone = false;
-  private info: TerminalInfo | undefined;
+  /** The terminal's name at the host, from when it is asked for. */
+  resource: URI | undefined;
+  /** The server's name for the terminal; undefined until it is made. */
+  id: string | undefined;
+  /** The directory of the terminal, or '' while it is not known. */
+  cwd = '';
+  private name = '';
   private readonly lane: Lane;
   private readonly status: Status;
 
   /** Shows a terminal that is there, or makes a new one. Call `dispose` when the tab goes. */
   constructor(
-    terminal: TerminalInfo | { make: NewTerminal },
+    terminal: Terminal | Make,
     private readonly events: TabEvents,
-    private readonly boot: string, // the start of the server that the terminal belongs to
   ) {
     this.pane = new Pane({
       type: (keys) => this.input(() => this.lane.type(keys)),
       paste: (text) => this.input(() => this.lane.paste(text)),
-      answer: (bytes) => this.input(() => this.lane.answer(bytes)),
+      answer: (answer) => this.input(() => this.lane.answer(answer)),
       fits: (cols, rows) => {
         // An ended terminal has one size on each page: the bar below it must not cover its last words.
         if (this.exit || this.gone) this.pane.resize(cols, rows);
@@ -63,48 +71,48 @@ export class Tab {
     this.pane.element.setAttribute('aria-labelledby', this.key);
     this.status = new Status(this.pane.element);
     let ticket: Promise<string> | undefined;
-    if ('make' in terminal) ticket = this.make(terminal.make);
-    else this.info = terminal;
+    if (typeof terminal === 'function') ticket = this.make(terminal);
+    else this.take(terminal);
     this.lane = new Lane(
       this.pane,
       { ticket: () => this.ticket(), open: (t, since) => new WebSocket(laneAddress(this.id!, t, since)) },
       {
-        state: (state) => void this.showState(state),
-        title: (title, cwd) => this.showTitle(title, cwd),
+        state: (state) => this.showState(state),
+        title: (title, cwd) => this.showTitle(title, cwd ?? this.cwd),
         writable: (writable) => this.status.readOnly(!writable),
         exit: (code, signal) => this.showExit({ code, signal }),
         error: notify,
-        refused: () => this.refuse(),
+        denied: (why) => this.refuse(why),
+        refused: () => this.refuse('the connection was lost'),
         paste: (progress) => this.status.pasting(progress),
       },
       { visible: false, ticket },
     );
   }
 
-  /** The server's name for the terminal; undefined until it is made. */
-  get id(): string | undefined {
-    return this.info?.id;
-  }
-
   get title(): string {
-    return this.info?.title || 'Shell';
+    return this.name || 'Shell';
   }
 
-  /** The directory of the terminal, or '' while it is not known. */
-  get cwd(): string {
-    return this.info?.cwd ?? '';
+  /** Takes what the host says about the terminal now. */
+  update(terminal: Terminal): void {
+    const { id, name } = this;
+    this.take(terminal);
+    if (this.id !== id || this.name !== name) this.events.changed(this);
   }
 
-  /** Takes what the server lists about the terminal. */
-  update(info: TerminalInfo): void {
-    const retitled = info.title !== this.info?.title;
-    this.info = info;
-    if (retitled) this.events.changed(this);
-  }
-
-  /** Shows a title, and remembers the directory that came with it. */
-  showTitle(title: string, cwd = this.cwd): void {
-    if (this.info) this.info = { ...this.info, title, cwd };
+  /** Shows that the terminal went with the server; what is on the screen can still be read. */
+  endWithServer(): void {
+    this.gone = true;
+    this.lane.close();
+    this.status.disconnected(false);
+    if (this.exit) return; // how the program ended says more
+    const text = 'This shell ended with the server.';
+    this.status.ended(
+      this.cwd === '' ? text : `${text} A new one starts in ${this.cwd}.`,
+      button('New shell', () => this.events.replace(this), 'primary'),
+      button('Close tab', () => this.events.close(this)),
+    );
     this.events.changed(this);
   }
 
@@ -143,18 +151,23 @@ export class Tab {
     this.pane.dispose();
   }
 
-  private async make(spec: NewTerminal): Promise<string> {
+  private take({ resource, id, title }: Terminal): void {
+    this.resource = resource;
+    this.id = id;
+    this.name = title;
+  }
+
+  private async make(make: Make): Promise<string> {
     await undefined; // by then the workbench shows the pane, and the shell can start with the size that fits
-    return api.create({ ...spec, ...this.pane.fitting() }).then(
-      ({ terminal, ticket }) => {
-        this.update(terminal);
-        return ticket;
-      },
-      (err: unknown) => {
-        this.events.notMade(this, err);
-        throw new Refused('gone');
-      },
-    );
+    const creation = make(this.pane.fitting());
+    this.resource = creation.resource;
+    try {
+      this.update(await creation.terminal);
+    } catch (err) {
+      this.events.notMade(this, err);
+      throw new Refused('gone');
+    }
+    return this.ticket();
   }
 
   private async ticket(): Promise<string> {
@@ -172,9 +185,15 @@ export class Tab {
     if (!this.exit && !this.gone) send();
   }
 
-  private refuse(): void {
+  private refuse(why: string): void {
     this.pane.shake();
-    this.status.notSent();
+    this.status.notSent(why);
+  }
+
+  private showTitle(title: string, cwd: string): void {
+    this.name = title;
+    this.cwd = cwd;
+    this.events.changed(this);
   }
 
   private showExit(exit: Exit): void {
@@ -193,27 +212,10 @@ export class Tab {
     this.events.changed(this);
   }
 
-  private async showState(state: LaneState): Promise<void> {
-    this.status.disconnected(state === 'waiting' && !this.exit, () => this.lane.nudge());
-    if (state === 'login') {
-      this.events.needsLogin();
-    } else if (state === 'disposed') {
-      this.showGone('This shell was closed elsewhere.');
-    } else if (state === 'gone' && this.info) {
-      this.showGone(
-        (await this.events.serverRestarted(this.boot)) ? 'This shell ended with the server.' : 'This shell was closed elsewhere.',
-      );
-    }
-  }
-
-  private showGone(text: string): void {
-    this.gone = true;
-    if (this.exit) return; // how the program ended says more
-    this.status.ended(
-      this.cwd === '' ? text : `${text} A new one starts in ${this.cwd}.`,
-      button('New shell', () => this.events.replace(this), 'primary'),
-      button('Close tab', () => this.events.close(this)),
-    );
-    this.events.changed(this);
+  private showState(state: LaneState): void {
+    // A terminal that is gone leaves by what the host lists; until that is heard, the connection is away.
+    const away = state === 'waiting' || state === 'gone' || state === 'disposed';
+    this.status.disconnected(away && !this.exit, () => this.lane.nudge());
+    if (state === 'login') this.events.needsLogin();
   }
 }

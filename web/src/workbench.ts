@@ -1,4 +1,5 @@
-import { api, ApiError, type NewTerminal, type Session, type TerminalInfo } from './api.ts';
+import type { NewTerminal, Removal, Store, Terminal } from './ahp/store.ts';
+import { api, ApiError, type Session } from './api.ts';
 import { ask, askText } from './dialog.ts';
 import { openDevices } from './devices.ts';
 import { button, byId, h } from './dom.ts';
@@ -11,12 +12,10 @@ import { tabOrder } from './tab-order.ts';
 import { Tab, type TabEvents } from './tab.ts';
 import { TabStrip } from './tabstrip.ts';
 
-/** The tabs of the page, and everything a person does with them. */
+/** The tabs of the page, one for each terminal of the store, and everything a person does with them. */
 export class Workbench {
   private tabs: Tab[] = [];
   private active: Tab | undefined;
-  /** Terminals that are being ended; a list the server made before that may still have them. */
-  private readonly closing = new Set<string>();
   private readonly panes = byId('panes');
   private readonly empty: HTMLElement;
   private readonly strip: TabStrip;
@@ -26,8 +25,8 @@ export class Workbench {
 
   /** Shows the terminals that are there, and the page itself. Without any, a shell is started. */
   constructor(
-    private session: Session,
-    terminals: TerminalInfo[],
+    private readonly session: Session,
+    private readonly store: Store,
   ) {
     this.strip = new TabStrip({
       select: (tab) => this.select(tab),
@@ -49,7 +48,6 @@ export class Workbench {
       replace: (tab) => this.replace(tab),
       close: (tab) => void this.close(tab),
       needsLogin: () => void this.logIn(),
-      serverRestarted: (boot) => this.serverRestarted(boot),
     };
     this.empty = h(
       'div',
@@ -61,9 +59,18 @@ export class Workbench {
     this.panes.append(this.empty);
     byId('workbench').hidden = false;
     this.listen();
-    for (const terminal of tabOrder.sort(terminals.filter(isShown))) this.insert(new Tab(terminal, this.tabEvents, this.session.boot));
+    for (const terminal of tabOrder.sort([...store.terminals.values()].filter(isShown))) this.insert(new Tab(terminal, this.tabEvents));
     if (this.tabs.length === 0) this.create();
     else this.select(this.tabs.find((tab) => tab.id === tabOrder.active()) ?? this.tabs[0]!);
+    store.listen({
+      added: (terminal) => this.added(terminal),
+      removed: (terminal, why) => this.removed(terminal, why),
+      changed: (terminal, before) => {
+        // The lane may have told a newer title than the list has: only one that is new there counts.
+        if (terminal.title !== before.title) this.tabOf(terminal)?.update(terminal);
+      },
+      needsLogin: () => void this.logIn(),
+    });
   }
 
   /** Starts a shell in a new tab behind the others. */
@@ -77,9 +84,37 @@ export class Workbench {
   }
 
   private start(spec: NewTerminal, index: number): void {
-    const tab = new Tab({ make: spec }, this.tabEvents, this.session.boot);
+    const tab = new Tab((size) => this.store.create({ ...spec, ...size }), this.tabEvents);
     this.insert(tab, index);
     this.select(tab);
+  }
+
+  private tabOf({ resource }: Terminal): Tab | undefined {
+    return this.tabs.find((tab) => tab.resource === resource);
+  }
+
+  /** Shows a terminal that has come to be, here or elsewhere. The keyboard stays where it is. */
+  private added(terminal: Terminal): void {
+    const tab = this.tabOf(terminal);
+    if (tab) {
+      tab.update(terminal);
+    } else if (isShown(terminal)) {
+      this.insert(new Tab(terminal, this.tabEvents));
+      if (this.active) this.draw();
+      else this.show(this.tabs[0]!);
+    }
+  }
+
+  private removed(terminal: Terminal, why: Removal): void {
+    const tab = this.tabOf(terminal);
+    if (!tab) return; // closed here
+    if (why === 'restarted') {
+      tab.endWithServer();
+      return;
+    }
+    if (tab === this.active) notify(`${tab.title} was closed elsewhere.`);
+    // The keyboard goes to no other shell: somebody may be typing.
+    this.remove(tab, (next) => this.show(next));
   }
 
   private insert(tab: Tab, index = this.tabs.length): void {
@@ -87,13 +122,18 @@ export class Workbench {
     this.panes.append(tab.pane.element);
   }
 
+  /** Shows a tab and moves the keyboard to it. */
   private select(tab: Tab): void {
+    this.show(tab);
+    tab.focus();
+  }
+
+  private show(tab: Tab): void {
     const previous = this.active;
     this.active = tab;
     tab.show();
     if (previous && previous !== tab) previous.hide();
     this.draw();
-    tab.focus();
   }
 
   private draw(): void {
@@ -136,24 +176,23 @@ export class Workbench {
       }
     }
     this.remove(tab);
-    if (!tab.gone) this.end(id);
+    void this.end(tab);
   }
 
-  /** Ends a terminal whose tab was removed. */
-  private end(id: string): void {
-    this.closing.add(id);
-    api.dispose(id).then(
-      () => this.closing.delete(id),
-      (err: unknown) => {
-        this.closing.delete(id);
-        if (err instanceof ApiError && err.status === 404) return;
-        this.report(err);
-        void this.refresh();
-      },
-    );
+  /** Ends the terminal of a tab that was removed. The tab comes back if that does not work. */
+  private async end({ resource, gone }: Tab): Promise<void> {
+    if (resource === undefined || gone) return;
+    try {
+      await this.store.dispose(resource);
+    } catch (err) {
+      this.report(err);
+      const terminal = this.store.terminals.get(resource);
+      if (terminal) this.added(terminal);
+    }
   }
 
-  private remove(tab: Tab): void {
+  /** Takes a tab away. In the place of the active one comes its neighbour, by `instead`. */
+  private remove(tab: Tab, instead = (next: Tab) => this.select(next)): void {
     const index = this.tabs.indexOf(tab);
     if (index < 0) return;
     this.tabs.splice(index, 1);
@@ -165,7 +204,7 @@ export class Workbench {
     this.active = undefined;
     const next = this.tabs[index] ?? this.tabs[index - 1];
     if (next) {
-      this.select(next);
+      instead(next);
     } else {
       this.draw();
       this.empty.querySelector('button')?.focus();
@@ -174,43 +213,23 @@ export class Workbench {
 
   private replace(tab: Tab): void {
     const index = this.tabs.indexOf(tab);
-    const { cwd, id } = tab;
+    const { cwd } = tab;
     this.start(cwd === '' ? {} : { cwd }, index + 1);
     this.remove(tab);
-    if (id !== undefined && !tab.gone) this.end(id);
+    void this.end(tab);
   }
 
   private async rename(tab: Tab): Promise<void> {
-    if (tab.id === undefined) return;
+    const { resource } = tab;
+    if (resource === undefined) return;
     const title = await askText('Rename terminal', 'Title', tab.title, 'Without one, the program names the terminal.');
     this.active?.focus();
     if (title === undefined || title === tab.title) return;
     try {
-      await api.rename(tab.id, title);
-      if (title !== '') tab.showTitle(title);
-      await this.refresh();
+      await this.store.rename(resource, title);
     } catch (err) {
       this.report(err);
     }
-  }
-
-  /** Takes the server's list: other devices' new tabs, and what became of ours. */
-  private async refresh(): Promise<void> {
-    let terminals: TerminalInfo[];
-    try {
-      terminals = await api.terminals();
-    } catch (err) {
-      if (err instanceof ApiError && err.status === 401) void this.logIn();
-      return; // the tabs themselves say that the network is away
-    }
-    const making = this.tabs.some((tab) => tab.id === undefined);
-    for (const terminal of terminals) {
-      const tab = this.tabs.find((t) => t.id === terminal.id);
-      if (tab) tab.update(terminal);
-      else if (!making && isShown(terminal) && !this.closing.has(terminal.id)) this.insert(new Tab(terminal, this.tabEvents, this.session.boot));
-    }
-    if (this.active) this.draw();
-    else if (this.tabs[0]) this.select(this.tabs[0]);
   }
 
   private logIn(): Promise<void> {
@@ -220,18 +239,14 @@ export class Workbench {
 
   private async reLogIn(): Promise<void> {
     await askLogin('You were logged out. Your shells keep running.');
-    for (const tab of this.tabs) tab.nudge();
-    await this.refresh();
+    this.wake();
     this.active?.focus();
   }
 
-  private async serverRestarted(boot: string): Promise<boolean> {
-    try {
-      this.session = await api.session();
-      return this.session.boot !== boot;
-    } catch {
-      return false;
-    }
+  /** The network or the login may be back. */
+  private wake(): void {
+    this.store.nudge();
+    for (const tab of this.tabs) tab.nudge();
   }
 
   private report(err: unknown): void {
@@ -285,9 +300,7 @@ export class Workbench {
       event.preventDefault();
       this.act(action);
     });
-    const wake = () => {
-      for (const tab of this.tabs) tab.nudge();
-    };
+    const wake = () => this.wake();
     addEventListener('online', wake);
     addEventListener('offline', wake);
     addEventListener('pageshow', wake);
@@ -296,11 +309,10 @@ export class Workbench {
       this.tellVisible();
       if (document.visibilityState === 'visible') wake();
     });
-    addEventListener('focus', () => void this.refresh());
   }
 }
 
 /** A program that ended well has no tab. */
-function isShown(terminal: TerminalInfo): boolean {
-  return terminal.exit_code === null || terminal.exit_code !== 0 || terminal.signal !== undefined;
+function isShown({ exit }: Terminal): boolean {
+  return exit?.code !== 0;
 }

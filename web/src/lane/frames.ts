@@ -17,6 +17,7 @@ export type ClientFrame =
   | { type: 'ack'; offset: number }
   | { type: 'visible'; visible: boolean }
   | { type: 'clear' }
+  | { type: 'answer'; data: string }
   | { type: 'ping' };
 
 /**

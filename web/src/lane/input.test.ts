@@ -10,10 +10,15 @@ const decode = (pieces: Uint8Array[]) => {
 /** A wire whose pongs come when the test says so. */
 class Wire {
   readonly sent: Uint8Array[] = [];
+  readonly answers: string[] = [];
   private readonly pongs: (() => void)[] = [];
 
   send(bytes: Uint8Array<ArrayBuffer>): void {
     this.sent.push(bytes.slice());
+  }
+
+  answer(text: string): void {
+    this.answers.push(text);
   }
 
   ping(pong: () => void): void {
@@ -114,10 +119,15 @@ describe('InputQueue', () => {
 
   test('an answer of the terminal waits for the end of a paste', () => {
     queue.paste(encode('x'.repeat(MAX_FRAME + 1)));
-    queue.answer(encode('\x1b[0n'));
+    queue.answer('\x1b[0n');
+    queue.answer(Uint8Array.of(0x1b, 0x5b, 0x4d, 0x20, 0xff, 0x21)); // a click in column 223
     expect(wire.sent).toHaveLength(1);
+    expect(wire.answers).toEqual([]);
     while (wire.pong());
-    expect(decode(wire.sent.slice(1))).toBe('x\x1b[0n');
+    expect(wire.answers).toEqual(['\x1b[0n']);
+    expect(wire.sent.slice(1)).toEqual([encode('x'), Uint8Array.of(0x1b, 0x5b, 0x4d, 0x20, 0xff, 0x21)]);
+    queue.answer('\x1b[I');
+    expect(wire.answers).toHaveLength(2);
   });
 
   test('a full queue is not its business when nothing is being pasted', () => {

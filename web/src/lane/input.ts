@@ -10,9 +10,14 @@ const PASTE_END = Uint8Array.of(0x1b, 0x5b, 0x32, 0x30, 0x31, 0x7e);
 /** What input is sent on. */
 export interface InputWire {
   send(bytes: Uint8Array<ArrayBuffer>): void;
+  /** Sends what the terminal itself says to the program, which nobody typed. */
+  answer(text: string): void;
   /** Calls back once the server has answered for everything sent before. */
   ping(pong: () => void): void;
 }
+
+/** What a terminal itself says to the program: text, or bytes that are none (the mouse in its oldest encoding). */
+export type TerminalAnswer = string | Uint8Array<ArrayBuffer>;
 
 /** How far a paste has come, in bytes. */
 export interface PasteProgress {
@@ -27,7 +32,7 @@ export interface PasteProgress {
  */
 export class InputQueue {
   private readonly pastes: Paste[] = []; // the first is under way
-  private held: Uint8Array<ArrayBuffer>[] = []; // answers that would have landed inside a paste
+  private held: TerminalAnswer[] = []; // answers that would have landed inside a paste
 
   /** `progress` is called as pastes go, and with undefined when the last is over. */
   constructor(
@@ -48,9 +53,10 @@ export class InputQueue {
   }
 
   /** Sends an answer of the terminal itself, behind a paste that is under way. */
-  answer(bytes: Uint8Array<ArrayBuffer>): void {
-    if (this.pastes.length > 0) this.held.push(bytes);
-    else this.send(bytes);
+  answer(answer: TerminalAnswer): void {
+    if (this.pastes.length > 0) this.held.push(answer);
+    else if (typeof answer === 'string') this.wire.answer(answer);
+    else this.send(answer);
   }
 
   /** Sends a text of any size, behind the pastes before it. */
@@ -89,7 +95,7 @@ export class InputQueue {
   }
 
   private pastesOver(): void {
-    for (const bytes of this.held.splice(0)) this.send(bytes);
+    for (const answer of this.held.splice(0)) this.answer(answer);
     this.progress(undefined);
   }
 }

@@ -53,6 +53,7 @@ describe('Lane', () => {
   let states: LaneState[];
   let refusals: number;
   let errors: string[];
+  let denials: string[];
   let ticket: () => Promise<string>;
   let lane: Lane;
 
@@ -78,6 +79,7 @@ describe('Lane', () => {
         writable: () => undefined,
         exit: (code) => calls.push(`[exit ${code}]`),
         error: (title) => errors.push(title),
+        denied: (title) => denials.push(title),
         refused: () => refusals++,
         paste: () => undefined,
       },
@@ -92,6 +94,7 @@ describe('Lane', () => {
     calls = [];
     states = [];
     errors = [];
+    denials = [];
     refusals = 0;
     ticket = () => Promise.resolve('ticket');
   });
@@ -206,6 +209,23 @@ describe('Lane', () => {
     socket().tell({ type: 'pong' });
     socket().tell({ type: 'error', title: 'the input queue is full', code: 'input_full' });
     expect(errors).toEqual(['the input queue is full']);
+  });
+
+  test('sends answers of the terminal as what they are, and only on a connection', async () => {
+    await start();
+    lane.answer('\x1b[1;1R');
+    socket().tell(ready(0));
+    lane.answer('\x1b[2;2R');
+    expect(socket().sent('answer')).toEqual([{ type: 'answer', data: '\x1b[2;2R' }]);
+    expect(socket().input).toBe('');
+  });
+
+  test.each(['refused', 'read_only'])('tells of %s input apart from other errors', async (code) => {
+    await start();
+    socket().tell(ready(0));
+    socket().tell({ type: 'error', title: 'you may only read', code });
+    expect(denials).toEqual(['you may only read']);
+    expect(errors).toEqual([]);
   });
 
   test('waits for a login when the ticket or the socket says so, and goes on after a nudge', async () => {

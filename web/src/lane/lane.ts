@@ -1,7 +1,7 @@
 import { Acks } from './acks.ts';
 import { Backoff } from './backoff.ts';
 import { parseFrame, type ClientFrame, type ServerFrame } from './frames.ts';
-import { InputQueue, type PasteProgress } from './input.ts';
+import { InputQueue, type PasteProgress, type TerminalAnswer } from './input.ts';
 
 /** Where a lane's output goes. Calls take effect in the order they were made, though perhaps later. */
 export interface Screen {
@@ -45,6 +45,8 @@ export interface LaneEvents {
   exit(code: number, signal: string | undefined): void;
   /** The server could not do something; `title` is for people. */
   error(title: string): void;
+  /** The server did not take input, though the connection stands; `title` says why. */
+  denied(title: string): void;
   /** Input was not sent, and will not be: typed while there was no connection, or lost with one. */
   refused(): void;
   /** A paste goes on, or, with undefined, there is none any more. */
@@ -123,8 +125,8 @@ export class Lane {
   }
 
   /** Sends an answer of the terminal itself to the program's question. Without a connection nobody waits for it. */
-  answer(bytes: Uint8Array<ArrayBuffer>): void {
-    this.input?.answer(bytes);
+  answer(answer: TerminalAnswer): void {
+    this.input?.answer(answer);
   }
 
   /** Says whether a person sees the terminal now. */
@@ -260,6 +262,7 @@ export class Lane {
     this.input = new InputQueue(
       {
         send: (bytes) => socket.send(bytes),
+        answer: (data) => this.send({ type: 'answer', data }),
         ping: (pong) => {
           this.pongs.push(pong);
           this.send({ type: 'ping' });
@@ -279,7 +282,8 @@ export class Lane {
   private failed(title: string, code: string | undefined): void {
     if (code === 'exited') return; // the exit frame says it
     if (code === 'input_full' && this.input?.full()) return;
-    this.events.error(title);
+    if (code === 'refused' || code === 'read_only') this.events.denied(title);
+    else this.events.error(title);
   }
 
   private continueAt(offset: number): void {
