@@ -143,12 +143,8 @@ func (s *Server) getSession(w http.ResponseWriter, r *http.Request) {
 		Limit   int       `json:"limit"` // live terminals allowed
 		Home    string    `json:"home"`
 		Client  string    `json:"client_id"` // what the page is called among the clients that share terminals
-	}{showLogin(caller, caller.ID), s.cfg.Version, s.tickets.boot, s.terminals.Dir(), s.terminals.Limit(), home, clientOf(caller)})
+	}{showLogin(caller, caller.ID), s.cfg.Version, s.tickets.boot, s.terminals.Dir(), s.terminals.Limit(), home, clientID(r)})
 }
-
-// clientOf is the name of a browser among the clients that share terminals. It lasts as long as the login, reloads and
-// restarts included.
-func clientOf(l *login.Login) string { return "login-" + l.ID }
 
 // findLogin has the login of a request's cookie found, for login.From, or its token, for login.TokenFrom.
 func (s *Server) findLogin(next http.Handler) http.Handler {
