@@ -1,0 +1,138 @@
+package sharing
+
+import (
+	"slices"
+	"time"
+)
+
+// watch is one reason why a client counts as watching a terminal.
+type watch struct{ client *Client }
+
+// Watch makes the client one that watches the terminal, until stop is called, which may be done more than once. It is for
+// doors that read the log by themselves; Attach does it too. It returns ErrNotFound or a *Refusal for a client that may
+// not read the terminal.
+func (t *Terminal) Watch(c *Client) (stop func(), err error) {
+	m := t.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := t.may(c, reading); err != nil {
+		return nil, err
+	}
+	w := t.watch(c)
+	m.changed()
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		t.unwatch(w)
+	}, nil
+}
+
+// watch adds a watch. mu is held; the caller must tell of the change.
+func (t *Terminal) watch(c *Client) *watch {
+	w := &watch{c}
+	t.watches = append(t.watches, w)
+	return w
+}
+
+// unwatch ends a watch, unless it has ended. mu is held.
+func (t *Terminal) unwatch(w *watch) {
+	i := slices.Index(t.watches, w)
+	if i < 0 {
+		return
+	}
+	t.watches = slices.Delete(t.watches, i, i+1)
+	if !t.gone {
+		t.m.changed()
+	}
+}
+
+// endForPrograms ends all that programs do with the terminal, as its disposal would. mu is held; the caller must tell of
+// the change.
+func (t *Terminal) endForPrograms() {
+	for v := range t.viewers {
+		v.end()
+	}
+	clear(t.viewers)
+	t.watches = slices.DeleteFunc(t.watches, func(w *watch) bool { return !w.client.isPerson() })
+}
+
+// expiry returns when the grace of somebody who is away ends; ok is false while they are there. mu is held.
+func (m *Manager) expiry(a *attendance) (at time.Time, ok bool) {
+	switch {
+	case a == nil: // forgotten, which takes at least the grace
+		return time.Time{}, true
+	case a.joined > 0:
+		return time.Time{}, false
+	default:
+		return a.left.Add(m.cfg.Grace), true
+	}
+}
+
+// gone reports whether somebody has been away for longer than the grace. mu is held.
+func (m *Manager) gone(a *attendance) bool {
+	at, away := m.expiry(a)
+	return away && !m.cfg.now().Before(at)
+}
+
+// attendance returns that of whoever drives the terminal: of a session, the program that acts for it. mu is held.
+func (t *Terminal) attendance() *attendance {
+	if t.holder.claim.Session != nil {
+		return t.m.identities[t.holder.identity.Key()]
+	}
+	return t.m.clients[t.holder.claim.Client]
+}
+
+// free reports whether the holder, a program at a program's own terminal, has gone for good. mu is held.
+func (t *Terminal) free() bool {
+	return t.maker.identity.Kind == Program && t.holder.identity.Kind == Program && t.m.gone(t.attendance())
+}
+
+// returns reports whether the terminal comes back to the person once its holder has gone for good.
+func (t *Terminal) returns() bool {
+	return t.maker.identity.Kind == Person && t.holder.identity.Kind == Program
+}
+
+// expire does what is due because somebody is away: a program's claim on the person's terminal returns, and what a
+// program asked for is forgotten.
+func (m *Manager) expire() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return
+	}
+	for _, t := range m.terminals {
+		if t.returns() && m.gone(t.attendance()) {
+			t.give(t.back)
+			t.announce(By{})
+		}
+	}
+	waiting := len(m.requests)
+	m.withdraw(func(r *request) bool { return m.gone(m.clients[r.asker]) })
+	if len(m.requests) < waiting {
+		m.changed()
+	}
+	m.schedule()
+}
+
+// schedule has expire called when it is next needed. mu is held.
+func (m *Manager) schedule() {
+	var next time.Time
+	consider := func(a *attendance) {
+		if at, away := m.expiry(a); away && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	for _, t := range m.terminals {
+		if t.returns() {
+			consider(t.attendance())
+		}
+	}
+	for _, r := range m.requests {
+		consider(m.clients[r.asker])
+	}
+	if next.IsZero() || m.closed {
+		m.timer.Stop()
+		return
+	}
+	m.timer.Reset(max(next.Sub(m.cfg.now()), time.Millisecond))
+}
