@@ -69,9 +69,13 @@ export class Pane implements Screen {
       leave: () => this.holder.removeAttribute('title'),
     };
     const encoder = new TextEncoder();
+    let key: string | undefined; // what the key that was pressed last says, until it comes as data
+    this.terminal.onKey((press) => (key = press.key));
     this.terminal.onData((text) => {
+      const typed = text === key;
+      key = undefined;
       if (this.pasting) events.paste(encoder.encode(text));
-      else if (isAnswer(text)) events.answer(text);
+      else if (!typed && isAnswer(text)) events.answer(text);
       else events.type(encoder.encode(text));
     });
     // The mouse in its oldest encoding, which is text only as far as column and row 95.

@@ -3,6 +3,7 @@ import { isAnswer } from './answers.ts';
 
 test.each([
   ['cursor position', '\x1b[12;40R'],
+  ['cursor position in row 1', '\x1b[1;3R'],
   ['device status', '\x1b[0n'],
   ['primary attributes', '\x1b[?1;2c'],
   ['secondary attributes', '\x1b[>0;276;0c'],
@@ -26,7 +27,6 @@ test.each([
   ['Page Up', '\x1b[5~'],
   ['Shift+Tab', '\x1b[Z'],
   ['F1', '\x1bOP'],
-  ['Shift+F3', '\x1b[1;2R'],
   ['Alt+P', '\x1bP'],
   ['Alt+]', '\x1b]'],
   ['Alt+[', '\x1b['],
