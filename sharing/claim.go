@@ -131,7 +131,7 @@ func (t *Terminal) aim(c *Client, claim Claim) (holder, target, error) {
 		}
 		return holder{Claim{Session: &session}, c.identity}, ownSession, nil
 	}
-	known := t.m.clients[claim.Client]
+	known := t.m.clients.all[claim.Client]
 	if known == nil || known.identity.Kind == Program && t.m.gone(known) {
 		return holder{}, 0, errNoClient
 	}
@@ -195,7 +195,7 @@ func (t *Terminal) announce(by By) {
 	m, key := t.m, t.holder.identity.Key()
 	m.withdraw(func(r *request) bool { return r.terminal == t && r.next.identity.Key() == key }) // it has what it asked for
 	for v := range t.viewers {
-		v.inner.SetWritable(t.may(v.client, typing) == nil)
+		v.inner.SetWritable(t.writable(v.client))
 	}
 	m.observer.Claimed(t, t.holder.claim, by)
 	m.schedule()

@@ -52,14 +52,14 @@ func (m *Manager) Join(i Identity, clientID string) (*Client, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forgetClients()
-	if old := m.clients[c.name]; !i.mayBeCalled(c.name) || old != nil && old.identity.Key() != i.Key() {
+	if old := m.clients.all[c.name]; !i.mayBeCalled(c.name) || old != nil && old.identity.Key() != i.Key() {
 		return nil, &TakenError{c.name}
 	}
-	if all := m.identities[i.Key()]; all != nil && all.joined >= maxConnections {
+	if all := m.identities.all[i.Key()]; all != nil && all.joined >= maxConnections {
 		return nil, errTooMany
 	}
-	arrive(m.clients, c.name, i)
-	arrive(m.identities, i.Key(), i)
+	m.clients.join(c.name, i)
+	m.identities.join(i.Key(), i)
 	return c, nil
 }
 
@@ -76,8 +76,8 @@ func (c *Client) Leave() {
 	}
 	c.left = true
 	now := m.cfg.now()
-	m.clients[c.name].leave(now)
-	m.identities[c.identity.Key()].leave(now)
+	m.clients.leave(c.name, now)
+	m.identities.leave(c.identity.Key(), now)
 	m.forgetClients()
 	m.schedule()
 }
@@ -100,22 +100,42 @@ type attendance struct {
 	left     time.Time
 }
 
-func arrive(all map[string]*attendance, name string, i Identity) {
-	a := all[name]
+// attendances are by name. Those without connections are listed apart, so that looking through them does not take longer
+// the more there are that have some.
+type attendances struct {
+	all  map[string]*attendance
+	away map[string]*attendance
+}
+
+func newAttendances() attendances {
+	return attendances{map[string]*attendance{}, map[string]*attendance{}}
+}
+
+func (as attendances) join(name string, i Identity) {
+	a := as.all[name]
 	if a == nil {
 		a = &attendance{}
-		all[name] = a
+		as.all[name] = a
 	}
 	a.identity = i
 	a.joined++
+	delete(as.away, name)
 }
 
-func (a *attendance) leave(now time.Time) {
-	a.joined--
-	a.left = now
+func (as attendances) leave(name string, now time.Time) {
+	a := as.all[name]
+	if a.joined--; a.joined == 0 {
+		a.left = now
+		as.away[name] = a
+	}
 }
 
-// forgetClients drops the clients and identities that have been away for too long, or of an identity's too many the one
+func (as attendances) forget(name string) {
+	delete(as.all, name)
+	delete(as.away, name)
+}
+
+// forgetClients drops the clients and identities that have been away for too long, and of an identity's too many the one
 // that has been longest. Ids that hold a terminal, or are to get it back, stay their identity's. mu is held.
 func (m *Manager) forgetClients() {
 	needed := map[string]bool{}
@@ -123,30 +143,30 @@ func (m *Manager) forgetClients() {
 		needed[t.holder.claim.Client] = true
 		needed[t.back.claim.Client] = true
 	}
-	away := map[string]int{}
+	away := map[string]int{}      // by identity
 	oldest := map[string]string{} // by identity
-	for name, a := range m.clients {
-		if a.joined > 0 || needed[name] {
+	for name, a := range m.clients.away {
+		if needed[name] {
 			continue
 		}
 		if m.gone(a) {
-			delete(m.clients, name)
+			m.clients.forget(name)
 			continue
 		}
 		key := a.identity.Key()
 		away[key]++
-		if first, ok := oldest[key]; !ok || a.left.Before(m.clients[first].left) {
+		if away[key] == 1 || a.left.Before(m.clients.all[oldest[key]].left) {
 			oldest[key] = name
 		}
 	}
 	for key, n := range away {
 		if n > maxAway {
-			delete(m.clients, oldest[key])
+			m.clients.forget(oldest[key])
 		}
 	}
-	for key, a := range m.identities {
+	for key, a := range m.identities.away {
 		if m.gone(a) {
-			delete(m.identities, key)
+			m.identities.forget(key)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (t *Terminal) ask(c *Client, next holder) error {
 		if r.terminal != t || r.next.identity.Key() != key {
 			continue
 		}
-		if earlier := m.clients[r.asker]; r.asker == c.name || earlier == nil || earlier.joined == 0 {
+		if earlier := m.clients.all[r.asker]; r.asker == c.name || earlier == nil || earlier.joined == 0 {
 			r.asker, r.next = c.name, next
 			m.changed()
 		}

@@ -40,10 +40,10 @@ type Manager struct {
 
 	mu         sync.Mutex // guards what follows; taken before the observer's locks, and those before the logs'
 	observer   Observer
-	terminals  []*Terminal            // oldest first
-	clients    map[string]*attendance // by the name under which they hold terminals
-	identities map[string]*attendance // by key
-	requests   []*request             // oldest first
+	terminals  []*Terminal // oldest first
+	clients    attendances // by the name under which they hold terminals
+	identities attendances // by key
+	requests   []*request  // oldest first
 	paused     bool
 	closed     bool
 }
@@ -72,7 +72,7 @@ func New(cfg Config) *Manager {
 		cfg.now = time.Now
 	}
 	m := &Manager{
-		cfg: cfg, observer: nobody{}, clients: map[string]*attendance{}, identities: map[string]*attendance{},
+		cfg: cfg, observer: nobody{}, clients: newAttendances(), identities: newAttendances(),
 	}
 	m.timer = time.AfterFunc(time.Hour, m.expire)
 	m.timer.Stop() // until somebody is away
@@ -136,7 +136,7 @@ func (m *Manager) firstHolder(c *Client, claim *Claim) (holder, error) {
 		session := *claim.Session
 		return holder{Claim{Session: &session}, c.identity}, nil
 	}
-	known := m.clients[claim.Client]
+	known := m.clients.all[claim.Client]
 	if known == nil || known.identity.Key() != c.identity.Key() {
 		return holder{}, &Refusal{"a terminal is made for one of the maker's own clients, or for a session"}
 	}

@@ -77,9 +77,9 @@ func (m *Manager) gone(a *attendance) bool {
 // attendance returns that of whoever drives the terminal: of a session, the program that acts for it. mu is held.
 func (t *Terminal) attendance() *attendance {
 	if t.holder.claim.Session != nil {
-		return t.m.identities[t.holder.identity.Key()]
+		return t.m.identities.all[t.holder.identity.Key()]
 	}
-	return t.m.clients[t.holder.claim.Client]
+	return t.m.clients.all[t.holder.claim.Client]
 }
 
 // free reports whether the holder, a program at a program's own terminal, has gone for good. mu is held.
@@ -107,7 +107,7 @@ func (m *Manager) expire() {
 		}
 	}
 	waiting := len(m.requests)
-	m.withdraw(func(r *request) bool { return m.gone(m.clients[r.asker]) })
+	m.withdraw(func(r *request) bool { return m.gone(m.clients.all[r.asker]) })
 	if len(m.requests) < waiting {
 		m.changed()
 	}
@@ -128,7 +128,7 @@ func (m *Manager) schedule() {
 		}
 	}
 	for _, r := range m.requests {
-		consider(m.clients[r.asker])
+		consider(m.clients.all[r.asker])
 	}
 	if next.IsZero() || m.closed {
 		m.timer.Stop()

@@ -29,13 +29,20 @@ func (t *Terminal) Attach(c *Client, since int64) (*Viewer, error) {
 	program := !c.isPerson()
 	v := &Viewer{t: t, client: c, watch: t.watch(c)}
 	v.inner = t.pty.Attach(ptymgr.AttachOptions{
-		Since: since, Floor: t.access().Floor(c.identity), Writable: t.may(c, typing) == nil, Program: program,
+		Since: since, Floor: t.access().Floor(c.identity), Writable: t.writable(c), Program: program,
 	})
 	if program {
 		t.viewers[v] = struct{}{}
 	}
 	m.changed()
 	return v, nil
+}
+
+// writable reports whether a client's viewer is one that may type. mu is held.
+func (t *Terminal) writable(c *Client) bool {
+	s := t.situation(c)
+	s.paused = false // which stops the viewer, and is not for long
+	return s.may(typing) == nil
 }
 
 // Next is ptymgr.Viewer.Next. When the terminal becomes private, a program's viewer ends as if it was disposed of.
@@ -74,7 +81,15 @@ func (v *Viewer) Answer(p []byte) error {
 func (v *Viewer) Ack(offset int64) error { return v.inner.Ack(offset) }
 
 // Resize says what size the viewer has room for. A program's counts while it drives the terminal and no browser shows it.
-func (v *Viewer) Resize(size ptymgr.Size) error { return v.inner.Resize(size) }
+func (v *Viewer) Resize(size ptymgr.Size) error {
+	m := v.t.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := v.t.may(v.client, reading); err != nil {
+		return err
+	}
+	return v.inner.Resize(size)
+}
 
 // SetVisible is ptymgr.Viewer.SetVisible.
 func (v *Viewer) SetVisible(visible bool) { v.inner.SetVisible(visible) }
