@@ -22,6 +22,7 @@ export class Status {
   private reconnect: (() => void) | undefined;
   private takeBack: (() => void) | undefined;
   private holder: Holder | undefined;
+  private paused = false;
   private reason = '';
   private away = false;
   private isReadOnly = false;
@@ -53,13 +54,14 @@ export class Status {
   }
 
   /**
-   * Says which program or session drives the terminal; undefined when a person does. `takeBack` is called by the button
-   * beside it.
+   * Says which program or session drives the terminal, and whether programs are paused; undefined when a person drives.
+   * `takeBack` is called by the button beside it.
    */
-  heldBy(holder: Holder | undefined, takeBack?: () => void): void {
+  heldBy(holder: Holder | undefined, paused: boolean, takeBack: () => void): void {
     this.takeBack = takeBack;
-    if (holder?.client === this.holder?.client && holder?.name === this.holder?.name) return; // said once
+    if (holder?.client === this.holder?.client && holder?.name === this.holder?.name && paused === this.paused) return; // said once
     this.holder = holder;
+    this.paused = paused;
     this.draw();
   }
 
@@ -118,15 +120,15 @@ export class Status {
     else if (this.paste) this.text.textContent = `Pasting: ${percent(this.paste)} % sent. Any key stops it.`;
     else if (refused) this.text.textContent = `Not sent: ${this.reason}.`;
     else if (this.isReadOnly) this.text.textContent = 'You can read this terminal, but not type.';
-    else if (held) this.text.replaceChildren(...heldWords(held));
+    else if (held) this.text.replaceChildren(...heldWords(held, this.paused));
   }
 }
 
-function heldWords(holder: Holder): Node[] {
+function heldWords(holder: Holder, paused: boolean): Node[] {
   const hint = holder.kind === 'session' ? 'you can type along' : 'type to take it back';
   return [
     h('strong', {}, nameOf(holder)),
-    document.createTextNode(' is using this terminal'),
+    document.createTextNode(paused ? ' is paused in this terminal' : ' is using this terminal'),
     h('span', { class: 'banner-hint' }, ` · ${hint}`),
   ];
 }

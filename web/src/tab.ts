@@ -1,5 +1,5 @@
 import type { Creation, Terminal } from './ahp/store.ts';
-import type { URI } from './ahp/types.ts';
+import type { Holder, URI } from './ahp/types.ts';
 import { api, ApiError, laneAddress } from './api.ts';
 import { button } from './dom.ts';
 import { Lane, Refused, type LaneState } from './lane/lane.ts';
@@ -49,6 +49,7 @@ export class Tab {
   /** The directory of the terminal, or '' while it is not known. */
   cwd = '';
   private name = '';
+  private writable = true;
   private readonly lane: Lane;
   private readonly status: Status;
 
@@ -60,11 +61,13 @@ export class Tab {
     this.pane = new Pane({
       type: (keys) => this.input(() => this.lane.type(keys)),
       paste: (text) => this.input(() => this.lane.paste(text)),
-      answer: (answer) => this.input(() => this.lane.answer(answer)),
+      answer: (answer) => {
+        if (this.runs) this.lane.answer(answer);
+      },
       fits: (cols, rows) => {
         // An ended terminal has one size on each page: the bar below it must not cover its last words.
-        if (this.exit || this.gone) this.pane.resize(cols, rows);
-        else this.lane.setSize(cols, rows);
+        if (this.runs) this.lane.setSize(cols, rows);
+        else this.pane.resize(cols, rows);
       },
     });
     this.pane.element.id = `${this.key}-panel`;
@@ -79,7 +82,7 @@ export class Tab {
       {
         state: (state) => this.showState(state),
         title: (title, cwd) => this.showTitle(title, cwd ?? this.cwd),
-        writable: (writable) => this.status.readOnly(!writable),
+        writable: (writable) => this.showWritable(writable),
         exit: (code, signal) => this.showExit({ code, signal }),
         error: notify,
         denied: (why) => this.refuse(why),
@@ -114,6 +117,11 @@ export class Tab {
       button('Close tab', () => this.events.close(this)),
     );
     this.events.changed(this);
+  }
+
+  /** Says which program or session drives the terminal, and whether programs are paused; undefined when a person drives. */
+  heldBy(holder: Holder | undefined, paused: boolean, takeBack: () => void): void {
+    this.status.heldBy(holder, paused, takeBack);
   }
 
   show(): void {
@@ -151,6 +159,11 @@ export class Tab {
     this.pane.dispose();
   }
 
+  /** Whether there is a program to take input. */
+  private get runs(): boolean {
+    return !this.exit && !this.gone;
+  }
+
   private take({ resource, id, title }: Terminal): void {
     this.resource = resource;
     this.id = id;
@@ -180,14 +193,20 @@ export class Tab {
     }
   }
 
-  /** Sends input while there is a program to take it. */
   private input(send: () => void): void {
-    if (!this.exit && !this.gone) send();
+    if (!this.runs) return;
+    if (this.writable) send();
+    else this.pane.shake(); // the status says why
   }
 
   private refuse(why: string): void {
     this.pane.shake();
     this.status.notSent(why);
+  }
+
+  private showWritable(writable: boolean): void {
+    this.writable = writable;
+    this.status.readOnly(!writable);
   }
 
   private showTitle(title: string, cwd: string): void {

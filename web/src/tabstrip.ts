@@ -10,7 +10,7 @@ export interface TabStripEvents {
   close(tab: Tab): void;
   rename(tab: Tab): void;
   /** The person wants the tab's menu. */
-  menu?(tab: Tab, place: MenuPlace): void;
+  menu(tab: Tab, place: MenuPlace): void;
   /** The keyboard leaves the list for the terminal. */
   leave(): void;
 }
@@ -115,7 +115,7 @@ export class TabStrip {
     const root = h('div', { class: 'tab-item', role: 'presentation' }, button, menu, close);
     root.addEventListener('contextmenu', (event) => {
       event.preventDefault();
-      this.events.menu?.(tab, { x: event.clientX, y: event.clientY });
+      this.events.menu(tab, { x: event.clientX, y: event.clientY });
     });
     root.addEventListener('auxclick', (event) => {
       if (event.button === 1) this.events.close(tab);
@@ -173,7 +173,7 @@ export class TabStrip {
   private askMenu(tab: Tab): void {
     const { root } = this.items.get(tab)!;
     root.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-    this.events.menu?.(tab, root);
+    this.events.menu(tab, root);
   }
 
   private position(tab: Tab): number {

@@ -7,6 +7,7 @@ import { openHelp } from './help.ts';
 import { askLogin } from './login.ts';
 import { notify } from './notices.ts';
 import { openSettings } from './settings-dialog.ts';
+import { SharingControls } from './sharing/controls.ts';
 import { matchShortcut, type Action } from './shortcuts.ts';
 import { tabOrder } from './tab-order.ts';
 import { Tab, type TabEvents } from './tab.ts';
@@ -19,6 +20,7 @@ export class Workbench {
   private readonly panes = byId('panes');
   private readonly empty: HTMLElement;
   private readonly strip: TabStrip;
+  private readonly sharing: SharingControls;
   private readonly tabEvents: TabEvents;
   /** While the login form is shown, which all tabs share. */
   private loggingIn: Promise<void> | undefined;
@@ -32,11 +34,21 @@ export class Workbench {
       select: (tab) => this.select(tab),
       close: (tab) => void this.close(tab),
       rename: (tab) => void this.rename(tab),
+      menu: (tab, place) => this.sharing.openMenu(tab, place),
       leave: () => this.active?.focus(),
+    });
+    this.sharing = new SharingControls(store, this.strip, {
+      tabs: () => this.tabs,
+      active: () => this.active,
+      select: (tab) => this.select(tab),
+      rename: (tab) => void this.rename(tab),
+      close: (tab) => void this.close(tab),
+      report: (err) => this.report(err),
     });
     this.tabEvents = {
       changed: (tab) => {
         this.strip.update(tab);
+        this.sharing.refresh();
         this.remember();
         if (tab === this.active) this.showTitle();
       },
@@ -138,6 +150,7 @@ export class Workbench {
 
   private draw(): void {
     this.strip.draw(this.tabs, this.active);
+    this.sharing.refresh();
     this.empty.hidden = this.tabs.length > 0;
     this.tellVisible();
     this.showTitle();
@@ -280,8 +293,20 @@ export class Workbench {
       case 'tabs':
         this.strip.focus();
         break;
+      case 'menu':
+        this.strip.openMenu();
+        break;
       case 'clear':
         this.active?.clear();
+        break;
+      case 'takeBack':
+        if (this.active) this.sharing.takeBack(this.active);
+        break;
+      case 'requests':
+        this.sharing.focusRequests();
+        break;
+      case 'pause':
+        this.sharing.togglePause();
         break;
       case 'help':
         openHelp(this.session.version);

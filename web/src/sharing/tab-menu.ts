@@ -5,6 +5,8 @@ import { modes, presence, type TabSharing } from './tab-sharing.ts';
 /** The tab that a menu is about. */
 export interface TabMenuSubject {
   title: string;
+  /** Whether the terminal ended with the server. */
+  gone: boolean;
   /** Undefined while it is not known, as when the connection is away: the menu then offers only what needs none. */
   sharing: TabSharing | undefined;
   /** Whether programs are paused. */
@@ -46,9 +48,10 @@ export class TabMenu {
 }
 
 /** Returns the title, the notes and the entries of a tab's menu. */
-export function contents({ title, sharing, paused }: TabMenuSubject, events: TabMenuEvents): [string, string[], MenuEntry[]] {
-  const notes = sharing ? presence(sharing) : ['Who is here is not known while the connection is away.'];
-  if (paused) notes.push('Programs are paused.');
+export function contents({ title, gone, sharing, paused }: TabMenuSubject, events: TabMenuEvents): [string, string[], MenuEntry[]] {
+  const notes = sharing ? presence(sharing) : [];
+  if (!sharing && !gone) notes.push('Who is here is not known while the connection is away.');
+  if (paused && !gone) notes.push('Programs are paused.');
   const entries: MenuEntry[] = [];
   if (sharing?.holder) entries.push({ label: 'Take back', keys: 'Ctrl+Shift+Backspace', choose: () => events.takeBack() }, 'line');
   if (sharing) {
