@@ -15,7 +15,7 @@ type tenure struct{ from, to int64 }
 func (t *Terminal) appointAnswerer() {
 	var best *Viewer
 	for v := range t.pacing.viewers {
-		if v.visible && v.writable && (v.typed > 0 || v.size.Cols > 0) && (best == nil || v.answersBefore(best)) {
+		if v.visible && v.writable && !v.program && !v.paused && (v.typed > 0 || v.size.Cols > 0) && (best == nil || v.answersBefore(best)) {
 			best = v
 		}
 	}

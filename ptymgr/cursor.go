@@ -77,7 +77,7 @@ func wholeCharacters(p []byte, from, to int) int {
 	}
 	for i := to - 1; i >= max(from, to-utf8.UTFMax+1); i-- {
 		if utf8.RuneStart(p[i]) {
-			if r, n := utf8.DecodeRune(p[i:]); i+n > to && r != utf8.RuneError {
+			if _, n := utf8.DecodeRune(p[i:]); i+n > to {
 				return i
 			}
 			break
@@ -117,7 +117,7 @@ func (v *Viewer) park(ctx context.Context, gather bool) error {
 			v.gatherTimer.Reset(gatherTime)
 		}
 		timeout = v.gatherTimer.C
-	case v.pos < l.clean: // the window is full: an ack will wake us
+	case v.paused, v.pos < l.clean: // or the window is full: an ack will wake us
 		v.wakeAt = math.MaxInt64
 	default:
 		v.wakeAt = v.pos + 1

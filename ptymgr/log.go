@@ -83,7 +83,7 @@ func (l *log) recycle() *segment {
 	if seg.pins > 0 {
 		return &segment{data: blocks.Get().(*block)}
 	}
-	seg.masks = nil
+	seg.masks, seg.hides = nil, nil
 	return seg
 }
 
@@ -104,6 +104,9 @@ func (l *log) publish(used int) {
 		}
 		seg.masks.mark(seg.n+q.From, seg.n+q.To)
 	}
+	for _, span := range l.found.Hidden {
+		seg.hide(seg.n+span.From, seg.n+span.To)
+	}
 	seg.n += used
 	l.clean += int64(used)
 	l.wake()
@@ -112,6 +115,9 @@ func (l *log) publish(used int) {
 // seal ends the log: what was held back is let go, and no more will come. mu is held.
 func (l *log) seal() {
 	seg := l.segs[len(l.segs)-1]
+	if l.scan.HidesRest(seg.data[seg.n:seg.fill]) {
+		seg.hide(seg.n, seg.fill)
+	}
 	l.clean += int64(seg.fill - seg.n)
 	seg.n = seg.fill
 	l.sealed = true

@@ -31,10 +31,17 @@ var ErrNotFound = errors.New("no such terminal")
 // ErrClosed reports that the Manager no longer creates terminals.
 var ErrClosed = errors.New("terminal manager is closed")
 
-// LimitError is returned by Manager.Create when Limit terminals are already live.
-type LimitError struct{ Limit int }
+// LimitError is returned by Manager.Create when Limit terminals are already live, or so many that fewer than KeepFree
+// would still be possible after this one.
+type LimitError struct {
+	Limit    int // of the Manager
+	KeepFree int // from the Spec
+}
 
 func (e *LimitError) Error() string {
+	if e.KeepFree > 0 {
+		return fmt.Sprintf("limit of %d live terminals reached, %d of which are kept free for others", e.Limit, e.KeepFree)
+	}
 	return fmt.Sprintf("limit of %d live terminals reached", e.Limit)
 }
 
@@ -45,6 +52,10 @@ type Config struct {
 	Shell        string       // path of the shell for new terminals; "" means the user's login shell
 	Dir          string       // directory where new shells start; "" means the home directory
 	Logger       *slog.Logger // never receives input or output; nil means slog.Default
+
+	// Forgotten, if not nil, is told of each terminal once that is in no list any more, whoever disposed of it. Its
+	// processes may still be ending then. It is called without locks held; the disposal goes on when it returns.
+	Forgotten func(*Terminal)
 }
 
 // Manager owns the terminals of one server. All methods are safe for concurrent use.
@@ -117,7 +128,7 @@ func (m *Manager) Create(spec Spec) (*Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.reserve(); err != nil {
+	if err := m.reserve(spec.KeepFree); err != nil {
 		return nil, err
 	}
 	defer m.busy.Done()
@@ -134,7 +145,7 @@ func (m *Manager) Create(spec Spec) (*Terminal, error) {
 	m.mu.Unlock()
 	t.run()
 	if closed { // while it started
-		_ = m.dispose(context.Background(), t)
+		_ = m.end(context.Background(), t)
 		return nil, ErrClosed
 	}
 	m.cfg.Logger.Info("terminal started", "terminal", id, "pid", cmd.Process.Pid, "program", cmd.Path)
@@ -143,14 +154,14 @@ func (m *Manager) Create(spec Spec) (*Terminal, error) {
 
 // reserve takes a place among the live terminals for one that is about to be started. The caller must tell busy when it
 // is, and release the place if it cannot be.
-func (m *Manager) reserve() error {
+func (m *Manager) reserve(keepFree int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
 		return ErrClosed
 	}
-	if m.live >= m.cfg.MaxTerminals {
-		return &LimitError{m.cfg.MaxTerminals}
+	if keepFree = max(keepFree, 0); m.live+keepFree >= m.cfg.MaxTerminals {
+		return &LimitError{m.cfg.MaxTerminals, keepFree}
 	}
 	m.live++
 	m.busy.Add(1)
@@ -257,8 +268,15 @@ func (m *Manager) Dispose(ctx context.Context, id string) error {
 	return m.dispose(ctx, t)
 }
 
-// dispose does the work of Dispose for a terminal that is in no list any more.
+// dispose does the work of Dispose for a terminal that was just dropped from the lists.
 func (m *Manager) dispose(ctx context.Context, t *Terminal) error {
+	if m.cfg.Forgotten != nil {
+		m.cfg.Forgotten(t)
+	}
+	return m.end(ctx, t)
+}
+
+func (m *Manager) end(ctx context.Context, t *Terminal) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disposeWithin)
 	defer cancel()
 	err := t.dispose(ctx)

@@ -7,16 +7,21 @@ const can = 0x18
 
 // masks marks the queries of one segment, byte by byte. A masked query is as long as the original, so offsets stay
 // true: CAN for its first byte, and NUL, which terminals ignore, for the rest.
-type masks struct {
-	first, rest [segmentBytes/64 + 1]uint64
+type masks struct{ first, rest bitmap }
+
+// bitmap has a bit for each byte of a segment.
+type bitmap [segmentBytes/64 + 1]uint64
+
+func (b *bitmap) set(from, to int) {
+	for w := from / 64; w*64 < to; w++ {
+		b[w] |= span(w, from, to)
+	}
 }
 
 // mark records a query at data[from:to].
 func (m *masks) mark(from, to int) {
-	m.first[from/64] |= 1 << (from % 64)
-	for i := from + 1; i < to; i++ {
-		m.rest[i/64] |= 1 << (i % 64)
-	}
+	m.first.set(from, from+1)
+	m.rest.set(from+1, to)
 }
 
 // before returns the start of the query that data[at] is inside of, or at.

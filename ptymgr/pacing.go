@@ -31,7 +31,7 @@ func newPacing() pacing {
 // paces reports whether a viewer may hold the pty back. It has to have caught up first, with the head at which it
 // attached, came back, or was left by the leader: a replay does not stop a build.
 func (v *Viewer) paces() bool {
-	return v.visible && v.writable && !v.stalled && v.taken() >= v.paceFrom
+	return v.visible && v.writable && !v.program && !v.paused && !v.stalled && v.taken() >= v.paceFrom
 }
 
 // taken returns the offset up to which the viewer has taken the output, as far as it lets us know.

@@ -10,12 +10,15 @@ const restartBytes = 256 << 10
 // EventResize, clears its screen, and is brought into the terminal's state there. log.mu is held.
 func (v *Viewer) replay(first EventKind, target int64) {
 	t, l := v.t, v.t.log
-	state, offset := l.stateAt(target)
+	state, offset := l.stateAt(max(target, v.floor), v.floor)
 	v.restart(offset)
 	size, since := l.sizeFrom(offset)
 	state.Resized(since)
+	if v.floor > 0 {
+		state.Forget()
+	}
 	if first == EventReady || size != v.toldSize {
-		v.queue = append(v.queue, Event{Kind: first, Offset: offset, Size: size})
+		v.queue = append(v.queue, Event{Kind: first, Offset: offset, Size: size, Writable: v.writable})
 	}
 	v.toldSize = size
 	v.toldFloor = l.floor
@@ -33,13 +36,14 @@ func (v *Viewer) replay(first EventKind, target int64) {
 }
 
 // stateAt returns a sane place for a replay, at or after target and before anything that is in the middle of a line or
-// sequence if possible, and the terminal's state there. log.mu is held.
-func (l *log) stateAt(target int64) (vt.Scanner, int64) {
+// sequence if possible, and the terminal's state there. A floor is such a place as it is. log.mu is held.
+func (l *log) stateAt(target, floor int64) (vt.Scanner, int64) {
 	seg := l.at(target)
-	if target == l.floor { // chosen to be sane
+	if target == l.floor || target == floor {
 		state := seg.state
-		n := state.Scan(seg.data[:target-seg.start], seg.start, nil)
-		return state, seg.start + int64(n)
+		if n := state.Scan(seg.data[:target-seg.start], seg.start, nil); seg.start+int64(n) == target {
+			return state, target
+		}
 	}
 	return seg.state.SaneBoundary(seg.data[:seg.n], seg.start, target)
 }

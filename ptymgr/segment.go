@@ -33,10 +33,19 @@ type segment struct {
 	state vt.Scanner // at start
 	pins  int        // senders that read data outside the lock
 	masks *masks     // the queries among the first n bytes; nil while there are none
+	hides *bitmap    // what else among them is no text; nil while there is nothing
 	data  *block
 }
 
 func (s *segment) end() int64 { return s.start + int64(s.n) }
+
+// hide records that data[from:to] is no text for programs.
+func (s *segment) hide(from, to int) {
+	if s.hides == nil {
+		s.hides = new(bitmap)
+	}
+	s.hides.set(from, to)
+}
 
 // free returns the part of the segment that is not filled yet. Appender only.
 func (s *segment) free() []byte { return s.data[s.fill:] }

@@ -1,6 +1,7 @@
 package ptymgr
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,21 +31,60 @@ const (
 	nudgeLooks = 10
 )
 
-// fit gives the terminal the smallest size among the viewers that show it and have said theirs; while none does, the
-// size stays. log.mu is held; sizer tells the pty.
+// ErrShown reports that the viewers which show a terminal decide on its size.
+var ErrShown = errors.New("the browsers that show the terminal decide on its size")
+
+// Resize gives the terminal a size, for those who have no viewer. The size holds until a viewer that shows the terminal
+// says its own. It returns ErrShown while one does that is no program's, ErrExited, or an error outside 1..MaxCells.
+func (t *Terminal) Resize(size Size) error {
+	if err := size.check(); err != nil {
+		return err
+	}
+	t.log.mu.Lock()
+	defer t.log.mu.Unlock()
+	if t.log.sealed {
+		return ErrExited
+	}
+	if t.shownSize(false) != (Size{}) {
+		return ErrShown
+	}
+	t.setSize(size)
+	return nil
+}
+
+// fit gives the terminal the smallest size among the viewers that show it and have said theirs. Programs count only
+// where there is nobody else. While nobody shows it, the size stays. log.mu is held.
 func (t *Terminal) fit() {
+	size := t.shownSize(false)
+	if size == (Size{}) {
+		size = t.shownSize(true)
+	}
+	if size != (Size{}) && !t.log.sealed {
+		t.setSize(size)
+	}
+}
+
+// shownSize returns the smallest size among the viewers that show the terminal, of programs that may type or of people;
+// zero if none does.
+func (t *Terminal) shownSize(program bool) Size {
 	var size Size
 	for v := range t.pacing.viewers {
 		switch {
-		case !v.visible || v.size == Size{}:
+		case !v.visible, v.size == Size{}, v.program != program, program && !v.writable:
 		case size == Size{}:
 			size = v.size
 		default:
 			size = Size{min(size.Cols, v.size.Cols), min(size.Rows, v.size.Rows)}
 		}
 	}
-	if size != (Size{}) && size != t.log.size() && !t.log.sealed {
+	return size
+}
+
+// setSize records the size, if it is another than before. log.mu is held; sizer tells the pty.
+func (t *Terminal) setSize(size Size) {
+	if size != t.log.size() {
 		t.log.resize(size)
+		t.recordStep(Step{Kind: StepResized, From: t.log.clean, Size: size})
 		signal(t.resized)
 	}
 }

@@ -21,6 +21,9 @@ type Spec struct {
 	Dir     string            // absolute path; "" means the Manager's directory
 	Size    Size              // zero means 80×24
 	Name    string            // title given by the person; sticks; at most 256 bytes
+
+	// KeepFree is how many live terminals must still be possible after this one, else it is refused. Negative is zero.
+	KeepFree int
 }
 
 // SpecError says which field of a Spec cannot be used, and why.

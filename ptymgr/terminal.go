@@ -57,6 +57,7 @@ type Terminal struct {
 	// Guarded by log.mu.
 	pacing   pacing
 	answerer *Viewer
+	taps     []*Tap
 	order    int64 // numbers attachments and inputs
 	live     liveState
 	name     string // given by the person
@@ -172,6 +173,7 @@ func (t *Terminal) reader(exited <-chan Exit) {
 	t.show("", "") // what the titler did not come to tell
 	t.exit = exit
 	t.log.seal()
+	t.tapped(false)
 	t.log.mu.Unlock()
 	close(t.closing)
 }
@@ -183,6 +185,9 @@ func (t *Terminal) append(n int) {
 	l.mu.Lock()
 	l.publish(used)
 	t.answer(l.found.Queries)
+	if used > 0 {
+		t.tapped(true)
+	}
 	t.live.update(&l.scan)
 	l.mu.Unlock()
 	t.counters.output.Add(uint64(n))
@@ -192,6 +197,10 @@ func (t *Terminal) append(n int) {
 // Input queues p for the process, whole or not at all. It never blocks. It returns ErrInputFull or ErrExited.
 func (t *Terminal) Input(p []byte) error {
 	t.lastInput.Store(int64(time.Since(t.created)))
+	return t.queueInput(p)
+}
+
+func (t *Terminal) queueInput(p []byte) error {
 	if err := t.input.push(p, maxInput); err != nil {
 		return err
 	}
@@ -222,6 +231,7 @@ func (t *Terminal) Clear() {
 	defer t.log.mu.Unlock()
 	if !t.disposed {
 		t.log.clear(t.live.altSince)
+		t.recordStep(Step{Kind: StepCleared, From: t.log.clean, To: t.log.floor})
 	}
 }
 

@@ -38,7 +38,7 @@ func (t *Terminal) Rename(title string) {
 	t.log.mu.Lock()
 	defer t.log.mu.Unlock()
 	t.name = title
-	t.log.wakeAll()
+	t.retitled()
 }
 
 // titler keeps the shown title true while the terminal lives: the program's, else the name of what runs in the
@@ -77,8 +77,14 @@ func (t *Terminal) show(title, dir string) {
 	dir = cmp.Or(t.live.dir, dir, t.dir)
 	if t.shown != title || t.dir != dir {
 		t.shown, t.dir = title, dir
-		t.log.wakeAll()
+		t.retitled()
 	}
+}
+
+// retitled tells everybody that the title or directory may have changed. log.mu is held.
+func (t *Terminal) retitled() {
+	t.log.wakeAll()
+	t.tapped(false)
 }
 
 // foreground returns the name and pid of the process in the foreground, and whether it is something other than the

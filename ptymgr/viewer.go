@@ -18,8 +18,13 @@ const NoOffset int64 = -1
 
 // AttachOptions says how a viewer joins.
 type AttachOptions struct {
-	Since    int64 // offset to continue from; NoOffset, or an offset no longer in the log, gives a replay
+	Since    int64 // offset to continue from; NoOffset, or an offset no longer in the log or below Floor, gives a replay
+	Floor    int64 // nothing before this offset is ever shown to the viewer; at most the end of the log when it was taken
 	Writable bool  // whether the viewer may type
+
+	// Program says that nobody looks at what the viewer shows: it never paces and never answers queries, and its size
+	// counts only while it may type and no other viewer shows the terminal.
+	Program bool
 }
 
 // Viewer is one cursor on a terminal's log with a say in size and pacing. What it has not yet taken is the log from
@@ -31,13 +36,16 @@ type Viewer struct {
 
 	// Guarded by t.log.mu.
 	attached int64 // order of attachment
+	program  bool
 	writable bool
+	paused   bool
 	visible  bool
 	typed    int64 // order of the last input; 0 before any
 	size     Size  // zero until said
 	closed   bool
 
 	// The cursor.
+	floor   int64    // pos is never before it
 	pos     int64    // next offset to take
 	sent    int64    // up to here the owner is done with what it took
 	pinned  *segment // being sent
@@ -53,13 +61,14 @@ type Viewer struct {
 	stalled  bool
 
 	// What the viewer has been told.
-	queue     []Event // to be told before anything else
-	toldSize  Size
-	toldFloor int64
-	toldTitle string
-	toldDir   string
-	toldExit  bool
-	tenures   []tenure
+	queue        []Event // to be told before anything else
+	toldSize     Size
+	toldFloor    int64
+	toldTitle    string
+	toldDir      string
+	toldWritable bool
+	toldExit     bool
+	tenures      []tenure
 
 	// Gathering: see park.
 	gathering   bool // since gatherTimer was set
@@ -72,26 +81,28 @@ type EventKind uint8
 
 // The kinds of Event, named as the frames of the byte lane.
 const (
-	EventReady   EventKind = iota // first: Offset, Size
-	EventReset                    // Offset, Replay: clear everything; the log goes on at Offset
-	EventLive                     // Offset: replayed bytes that are not the log end here
-	EventOutput                   // Offset, Data
-	EventResize                   // Size
-	EventCleared                  // Offset: scrollback before it is gone
-	EventTitle                    // Title, Dir
-	EventExit                     // Exit, after the last output
+	EventReady    EventKind = iota // first: Offset, Size, Writable
+	EventReset                     // Offset, Replay: clear everything; the log goes on at Offset
+	EventLive                      // Offset: replayed bytes that are not the log end here
+	EventOutput                    // Offset, Data
+	EventResize                    // Size
+	EventCleared                   // Offset: scrollback before it is gone
+	EventTitle                     // Title, Dir
+	EventExit                      // Exit, after the last output
+	EventWritable                  // Writable: whether the viewer may type has changed
 )
 
 // Event is one thing that a viewer is to be told.
 type Event struct {
-	Kind   EventKind
-	Offset int64
-	Replay bool // EventReset: bytes up to EventLive are no log bytes and do not count
-	Size   Size
-	Data   []byte // valid until the next call of Next; at most 65,535 bytes
-	Title  string
-	Dir    string // current directory; "" if unknown
-	Exit   Exit
+	Kind     EventKind
+	Offset   int64
+	Replay   bool // EventReset: bytes up to EventLive are no log bytes and do not count
+	Writable bool // whether the viewer may type
+	Size     Size
+	Data     []byte // valid until the next call of Next; at most 65,535 bytes
+	Title    string
+	Dir      string // current directory; "" if unknown
+	Exit     Exit
 }
 
 // Attach adds a viewer, visible until it says otherwise. The caller must Close it.
@@ -101,15 +112,16 @@ func (t *Terminal) Attach(opts AttachOptions) *Viewer {
 	defer l.mu.Unlock()
 	t.order++
 	v := &Viewer{
-		t: t, wake: make(chan struct{}, 1), attached: t.order, visible: true, writable: opts.Writable,
-		paceFrom: l.clean, progress: time.Now(), toldFloor: l.floor, gatherTimer: time.NewTimer(gatherTime),
+		t: t, wake: make(chan struct{}, 1), attached: t.order, visible: true, program: opts.Program, writable: opts.Writable,
+		floor: min(opts.Floor, l.clean), paceFrom: l.clean, progress: time.Now(), toldFloor: l.floor, toldWritable: opts.Writable,
+		gatherTimer: time.NewTimer(gatherTime),
 	}
 	v.gatherTimer.Stop()
 	t.pacing.viewers[v] = struct{}{}
-	if opts.Since >= l.tail() && opts.Since <= l.clean {
+	if opts.Since >= max(l.tail(), v.floor) && opts.Since <= l.clean {
 		v.restart(opts.Since)
 		v.toldSize, _ = l.sizeFrom(v.pos)
-		v.queue = append(v.queue, Event{Kind: EventReady, Offset: v.pos, Size: v.toldSize})
+		v.queue = append(v.queue, Event{Kind: EventReady, Offset: v.pos, Size: v.toldSize, Writable: v.writable})
 	} else {
 		v.replay(EventReady, t.freshStart())
 	}
@@ -155,6 +167,20 @@ func (v *Viewer) Input(p []byte) error {
 	}
 	t.log.mu.Unlock()
 	return t.Input(p)
+}
+
+// Answer queues a terminal's own reply to a query, or report, whole or not at all. Unlike Input it is no typing: who
+// answers queries stays as it is, and output is not taken for its echo. It never blocks. It returns ErrReadOnly,
+// ErrInputFull or ErrExited.
+func (v *Viewer) Answer(p []byte) error {
+	t := v.t
+	t.log.mu.Lock()
+	writable := v.writable
+	t.log.mu.Unlock()
+	if !writable {
+		return ErrReadOnly
+	}
+	return t.queueInput(p)
 }
 
 // Ack says that everything before offset was rendered; the first one turns pacing by acks on. An offset at or below
@@ -203,6 +229,34 @@ func (v *Viewer) SetVisible(visible bool) {
 	v.changed()
 }
 
+// SetWritable says whether the viewer may type from now on. It is told.
+func (v *Viewer) SetWritable(writable bool) {
+	l := v.t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if writable && !v.writable {
+		v.catchUp()
+	}
+	v.writable = writable
+	v.changed()
+	l.wakeOne(v)
+}
+
+// SetPaused says whether Next is to hold back everything until it is said otherwise, the viewer is closed or the
+// terminal disposed of. Meanwhile the viewer neither paces nor answers. What it misses is still there afterwards, if the
+// log still has it.
+func (v *Viewer) SetPaused(paused bool) {
+	l := v.t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !paused && v.paused {
+		v.catchUp()
+	}
+	v.paused = paused
+	v.changed()
+	l.wakeOne(v)
+}
+
 // Clear is Terminal.Clear. A viewer that may not type may not clear either: it returns ErrReadOnly.
 func (v *Viewer) Clear() error {
 	v.t.log.mu.Lock()
@@ -229,12 +283,16 @@ func (v *Viewer) Next(ctx context.Context) (Event, error) {
 		if v.closed {
 			return Event{}, context.Canceled
 		}
-		if ev, ok := v.news(); ok {
-			return ev, nil
-		}
-		end, gather := v.available()
-		if end > v.pos && !gather {
-			return Event{Kind: EventOutput, Offset: v.pos, Data: v.take(end)}, nil
+		var gather bool
+		if !v.paused {
+			if ev, ok := v.news(); ok {
+				return ev, nil
+			}
+			var end int64
+			end, gather = v.available()
+			if end > v.pos && !gather {
+				return Event{Kind: EventOutput, Offset: v.pos, Data: v.take(end)}, nil
+			}
 		}
 		if err := v.park(ctx, gather); err != nil {
 			return Event{}, err
@@ -253,6 +311,10 @@ func (v *Viewer) news() (Event, bool) {
 		ev := v.queue[0]
 		v.queue = append(v.queue[:0], v.queue[1:]...)
 		return ev, true
+	}
+	if v.toldWritable != v.writable {
+		v.toldWritable = v.writable
+		return Event{Kind: EventWritable, Writable: v.writable}, true
 	}
 	if size, _ := l.sizeFrom(v.pos); size != v.toldSize {
 		v.toldSize = size

@@ -150,6 +150,7 @@ type sequence struct {
 	ident    uint32      // prefix, intermediates and final byte, in this order, the final byte lowest
 	from, to int         // of the parameters or of the string
 	control  rune        // the C1 control that it consists of, or 0
+	osc      bool        // it is an OSC, however it ended
 	shifted  bool        // a shift in or out took effect inside
 	shift    uint8       // the last one: 1 after SO, 0 after SI
 }
@@ -175,7 +176,7 @@ func parseSequence(p []byte) (int, sequence) {
 			seq.control = c
 			return i, seq
 		}
-		seq.from = i
+		seq.from, seq.osc = i, state == oscString
 	}
 	for i < len(p) {
 		c, size := rune(p[i]), 1
@@ -219,7 +220,7 @@ func parseSequence(p []byte) (int, sequence) {
 			seq.ident = seq.ident<<8 | uint32(c)
 			seq.from = i + size
 		case state == escape && next != escapeIntermediate:
-			seq.from = i + size
+			seq.from, seq.osc = i+size, next == oscString
 		case next == escapeIntermediate, next == csiIntermediate, next == dcsIntermediate, c >= '<' && c <= '?':
 			seq.ident = seq.ident<<8 | uint32(c)
 		}

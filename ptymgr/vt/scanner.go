@@ -17,13 +17,18 @@ const maxHold = 4096
 // that was just reset. It is a plain value: a copy goes on by itself.
 type Scanner struct {
 	vector
-	long  parserState // of an over-long sequence that the last scan ended in; ground otherwise
-	blank bool        // that sequence is being overwritten
+	long        parserState // of an over-long sequence that the last scan ended in; ground otherwise
+	blank       bool        // that sequence is being overwritten
+	integration bool        // that sequence is one of shell integration
 }
 
 // Findings are what a scan came across, valid until the next one.
 type Findings struct {
 	Queries []Query // in ascending order
+
+	// Hidden are what programs that read the output as text have no use for, beside queries: the sequences of shell
+	// integration, and over-long ones that were overwritten, piece by piece. In ascending order, apart from each other.
+	Hidden []Span
 }
 
 // Scan takes in output from p, whose first byte has offset off in the log, and returns how much of it was taken: whole
@@ -34,13 +39,13 @@ type Findings struct {
 // the others with NUL. A nil found says that p was scanned before: then queries are of no interest and p is only read.
 func (s *Scanner) Scan(p []byte, off int64, found *Findings) int {
 	if found != nil {
-		found.Queries = found.Queries[:0]
+		found.Queries, found.Hidden = found.Queries[:0], found.Hidden[:0]
 	} else if s.blank {
 		s.long, s.blank = ground, false // what is left of it in p is NUL by now
 	}
 	i := 0
 	if s.long != ground {
-		if i = s.skip(p); s.long != ground {
+		if i = s.skip(p, 0, found); s.long != ground {
 			return i
 		}
 	}
@@ -69,8 +74,7 @@ func (s *Scanner) Scan(p []byte, off int64, found *Findings) int {
 			}
 			i = at + n
 			if s.long != ground {
-				i += s.skip(p[i:])
-				if s.long != ground {
+				if i = s.skip(p, i, found); s.long != ground {
 					return i
 				}
 			}
@@ -90,6 +94,9 @@ func (s *Scanner) sequence(p []byte, at int, off int64, found *Findings) int {
 		if kind := s.perform(&seq, window[seq.from:seq.to], off+int64(at)); kind != QueryNone && found != nil {
 			found.Queries = append(found.Queries, Query{at, at + n, kind})
 		}
+		if found != nil && seq.osc && integrates(window[seq.from:seq.to]) {
+			found.hide(at, at+n)
+		}
 		return n
 	}
 	if len(window) <= maxHold {
@@ -97,12 +104,20 @@ func (s *Scanner) sequence(p []byte, at int, off int64, found *Findings) int {
 	}
 	window = window[:maxHold]
 	window = window[:maxHold-incompleteTail(window)]
+	if window[len(window)-1] == esc {
+		window = window[:len(window)-1] // the string ends there, which skip takes care of
+	}
 	_, seq = parseSequence(window)
 	s.long = seq.state
 	if found != nil && seq.answerable(window) {
 		s.blank = true
 		clear(window)
 		window[0] = can
+	} else {
+		s.integration = seq.osc && integrates(window[seq.from:])
+	}
+	if found != nil && (s.blank || s.integration) {
+		found.hide(at, at+len(window))
 	}
 	return len(window)
 }
@@ -132,16 +147,16 @@ func (s *Scanner) perform(seq *sequence, body []byte, at int64) QueryKind {
 	return QueryNone
 }
 
-// skip takes in what belongs to an over-long sequence and returns how much that is. It leaves s.long at ground when the
-// sequence has ended.
-func (s *Scanner) skip(p []byte) int {
-	i := 0
+// skip takes in what belongs to an over-long sequence from p[i] on and returns where that ends. It leaves s.long at ground
+// when the sequence has ended.
+func (s *Scanner) skip(p []byte, i int, found *Findings) int {
+	from, hidden := i, s.blank || s.integration
 	for i < len(p) {
 		c, size := decode(p[i:])
 		if size == 0 {
 			break
 		}
-		if c == esc && s.blank && s.long.isString() {
+		if c == esc && hidden && s.long.isString() {
 			if i+1 == len(p) {
 				break
 			}
@@ -151,7 +166,7 @@ func (s *Scanner) skip(p []byte) int {
 		}
 		next := s.long.next(c)
 		if next == restart {
-			s.long, s.blank = ground, false
+			s.long = ground
 			break
 		}
 		if s.blank {
@@ -160,9 +175,14 @@ func (s *Scanner) skip(p []byte) int {
 		i += size
 		s.long = next
 		if next == ground {
-			s.blank = false
 			break
 		}
+	}
+	if s.long == ground {
+		s.blank, s.integration = false, false
+	}
+	if hidden && found != nil {
+		found.hide(from, i)
 	}
 	return i
 }

@@ -362,3 +362,13 @@ func (v *vector) softReset() {
 	v.sets, v.gl, v.charset = [4]byte{}, 0, 0
 	*v.screen() = screenState{}
 }
+
+// Forget drops the texts that the program gave so far, for those who may not see them: the title, the directory and the
+// open hyperlink.
+func (v *vector) Forget() {
+	v.title, v.cwd = "", ""
+	if v.link != "" {
+		v.link, v.linkAlt = "", false
+		v.updateExtended()
+	}
+}
