@@ -15,7 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"tandem/ptymgr"
-	"tandem/server/login"
+	"tandem/sharing"
 )
 
 const (
@@ -59,10 +59,17 @@ func (s *Server) serveByteLane(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusForbidden, err.Error())
 		return
 	}
-	terminal, ok := s.terminals.Get(id)
-	if !ok {
+	client, err := s.join(r)
+	if err != nil {
 		s.metrics.attachError("terminal")
-		problem(w, http.StatusNotFound, noTerminal)
+		s.terminalProblem(w, err)
+		return
+	}
+	defer client.Leave()
+	terminal, err := s.terminals.Get(client, id)
+	if err != nil {
+		s.metrics.attachError("terminal")
+		s.terminalProblem(w, err)
 		return
 	}
 	if !s.openSocket() {
@@ -80,15 +87,20 @@ func (s *Server) serveByteLane(w http.ResponseWriter, r *http.Request) {
 		return // Accept has answered
 	}
 	conn.SetReadLimit(maxMessage)
+	viewer, err := terminal.Attach(client, since)
+	if err != nil { // it became private, or ended, just now
+		_ = conn.Close(closeDisposed, "terminal disposed of")
+		return
+	}
 	lane := &byteLane{
 		conn:    conn,
 		below:   up.conn,
-		viewer:  terminal.Attach(ptymgr.AttachOptions{Since: since, Writable: true}),
+		viewer:  viewer,
 		replies: make(chan reply, maxReplies),
 		every:   cmp.Or(s.cfg.pingEvery, pingEvery),
 	}
-	caller, _ := login.From(r.Context())
-	code := lane.serve(caller.Done(), s.closing)
+	_, done, _ := s.caller(r)
+	code := lane.serve(done, s.closing)
 	s.metrics.closed(int(code))
 }
 
@@ -110,7 +122,7 @@ func parseSince(since string) (int64, error) {
 type byteLane struct {
 	conn    *websocket.Conn
 	below   net.Conn // what conn writes to
-	viewer  *ptymgr.Viewer
+	viewer  *sharing.Viewer
 	replies chan reply
 	every   time.Duration // between pings
 }
@@ -233,6 +245,8 @@ func (l *byteLane) control(p []byte) error {
 		l.viewer.SetVisible(frame.Visible)
 	case "clear":
 		return l.viewer.Clear()
+	case "answer":
+		return l.viewer.Answer([]byte(frame.Data))
 	case "ping":
 		l.enqueue(reply{Type: "pong"})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"tandem/ptymgr"
+	"tandem/sharing"
 )
 
 // controlFrame is a text frame from a client, of a known type.
@@ -14,6 +15,7 @@ type controlFrame struct {
 	Cols, Rows int
 	Offset     int64
 	Visible    bool
+	Data       string
 }
 
 // parseControl reads a text frame. Of an unknown type only the type is read; an error says what is wrong.
@@ -24,6 +26,7 @@ func parseControl(p []byte) (controlFrame, error) {
 		Rows    json.RawMessage `json:"rows"`
 		Offset  json.RawMessage `json:"offset"`
 		Visible json.RawMessage `json:"visible"`
+		Data    json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(p, &fields); err != nil || fields.Type == nil {
 		return controlFrame{}, errors.New(`text frames are JSON objects with a "type"`)
@@ -38,6 +41,8 @@ func parseControl(p []byte) (controlFrame, error) {
 		return frame, field(fields.Offset, "offset", "a whole number", &frame.Offset)
 	case "visible":
 		return frame, field(fields.Visible, "visible", "true or false", &frame.Visible)
+	case "answer":
+		return frame, field(fields.Data, "data", "a string", &frame.Data)
 	}
 	return frame, nil
 }
@@ -53,7 +58,7 @@ func field(raw json.RawMessage, name, want string, into any) error {
 type reply struct {
 	Type  string `json:"type"`            // "pong" or "error"
 	Title string `json:"title,omitempty"` // what was wrong
-	Code  string `json:"code,omitempty"`  // "input_full", "exited" or "read_only", where a client may act on it
+	Code  string `json:"code,omitempty"`  // "input_full", "exited", "read_only" or "refused", where a client may act on it
 }
 
 func errorFrame(err error) reply {
@@ -65,6 +70,8 @@ func errorFrame(err error) reply {
 		r.Code = "exited"
 	case errors.Is(err, ptymgr.ErrReadOnly):
 		r.Code = "read_only"
+	case errors.As(err, new(*sharing.Refusal)):
+		r.Code = "refused"
 	}
 	return r
 }
@@ -88,7 +95,7 @@ func eventFrame(ev ptymgr.Event) any {
 			Cols     int  `json:"cols"`
 			Rows     int  `json:"rows"`
 			Writable bool `json:"writable"`
-		}{placed{Type: "ready", Offset: ev.Offset}, ev.Size.Cols, ev.Size.Rows, true}
+		}{placed{Type: "ready", Offset: ev.Offset}, ev.Size.Cols, ev.Size.Rows, ev.Writable}
 	case ptymgr.EventReset:
 		return placed{"reset", ev.Offset, ev.Replay}
 	case ptymgr.EventLive:
@@ -103,6 +110,11 @@ func eventFrame(ev ptymgr.Event) any {
 			Title string `json:"title"`
 			Cwd   string `json:"cwd"`
 		}{"title", ev.Title, ev.Dir}
+	case ptymgr.EventWritable:
+		return struct {
+			Type     string `json:"type"`
+			Writable bool   `json:"writable"`
+		}{"writable", ev.Writable}
 	case ptymgr.EventExit:
 		return struct {
 			Type   string `json:"type"`

@@ -6,13 +6,15 @@ import (
 
 	vm "github.com/VictoriaMetrics/metrics"
 
+	"tandem/ahp"
 	"tandem/ptymgr"
+	"tandem/sharing"
 )
 
 // metrics are what /metrics shows, in Prometheus' text format. No label names a terminal, a login or a command.
 type metrics struct{ set *vm.Set }
 
-func newMetrics(terminals *ptymgr.Manager) *metrics {
+func newMetrics(terminals *sharing.Manager, host *ahp.Host) *metrics {
 	set := vm.NewSet()
 	gauge := func(name string, value func(ptymgr.Stats) float64) {
 		set.NewGauge(name, func() float64 { return value(terminals.Stats()) })
@@ -23,6 +25,9 @@ func newMetrics(terminals *ptymgr.Manager) *metrics {
 	gauge("tandem_input_bytes_total", func(s ptymgr.Stats) float64 { return float64(s.InputBytes) })
 	gauge("tandem_resyncs_total", func(s ptymgr.Stats) float64 { return float64(s.Resyncs) })
 	gauge("tandem_pauses_total", func(s ptymgr.Stats) float64 { return float64(s.Pauses) })
+	set.NewGauge("tandem_ahp_connections", func() float64 { return float64(host.Stats().Connections) })
+	set.NewGauge("tandem_ahp_subscriptions", func() float64 { return float64(host.Stats().Subscriptions) })
+	set.NewGauge("tandem_ahp_resyncs_total", func() float64 { return float64(host.Stats().Resyncs) })
 	return &metrics{set}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"tandem/ptymgr"
+	"tandem/sharing"
 )
 
 // problemDetails is an error as every door of the server tells it (RFC 9457). Its type is always "about:blank", which
@@ -44,11 +45,14 @@ func writeJSONAs(w http.ResponseWriter, contentType string, status int, v any) {
 
 // terminalProblem answers with an error of the terminal manager.
 func (s *Server) terminalProblem(w http.ResponseWriter, err error) {
+	var refusal *sharing.Refusal
 	var limit *ptymgr.LimitError
 	var spec *ptymgr.SpecError
 	switch {
-	case errors.Is(err, ptymgr.ErrNotFound):
+	case errors.Is(err, sharing.ErrNotFound):
 		problem(w, http.StatusNotFound, noTerminal)
+	case errors.As(err, &refusal):
+		problem(w, http.StatusForbidden, refusal.Reason)
 	case errors.As(err, &limit):
 		writeProblem(w, problemDetails{
 			Status: http.StatusConflict, Limit: limit.Limit,

@@ -51,6 +51,7 @@ func (s *Server) routes() chi.Router {
 	r.Get("/readyz", s.ready)
 	r.Get("/metrics", s.metrics.ServeHTTP)
 	r.Get(byteLanePath, s.serveByteLane)
+	r.Get(ahpPath, s.serveAHP)
 	r.Route("/api", func(r chi.Router) {
 		r.Post("/login", s.loginByPassword)
 		r.Post("/login/link", s.loginByLink)

@@ -14,8 +14,10 @@ import (
 	"sync"
 	"time"
 
+	"tandem/ahp"
 	"tandem/ptymgr"
 	"tandem/server/login"
+	"tandem/sharing"
 )
 
 const (
@@ -59,7 +61,8 @@ type Server struct {
 	base      string // path that the server lives under, with slashes at both ends
 	log       *slog.Logger
 	logins    *login.Store
-	terminals *ptymgr.Manager
+	terminals *sharing.Manager
+	ahp       *ahp.Host
 	tickets   *tickets
 	origins   *origins
 	metrics   *metrics
@@ -93,11 +96,15 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.terminals = ptymgr.NewManager(ptymgr.Config{
-		MaxTerminals: cfg.MaxTerminals, LogBytes: cfg.LogBytes, Shell: cfg.Shell, Dir: cfg.Dir, Logger: cfg.Logger,
+	s.terminals = sharing.New(sharing.Config{
+		Terminals: ptymgr.Config{
+			MaxTerminals: cfg.MaxTerminals, LogBytes: cfg.LogBytes, Shell: cfg.Shell, Dir: cfg.Dir, Logger: cfg.Logger,
+		},
+		Trusted: s.logins.Trusted, Trust: s.logins.TrustToken, Logger: cfg.Logger,
 	})
+	s.ahp = ahp.NewHost(ahp.Config{Sharing: s.terminals, Version: cfg.Version, Logger: cfg.Logger, PingEvery: cfg.pingEvery})
 	s.tickets = newTickets(keys.Hash, keys.Block, rand.Text())
-	s.metrics = newMetrics(s.terminals)
+	s.metrics = newMetrics(s.terminals, s.ahp)
 	return s, nil
 }
 
@@ -179,6 +186,7 @@ func (s *Server) shutDown(h *http.Server) error {
 	err := s.terminals.Close(ctx)
 	<-requests
 	<-s.socketsEnded() // those of clients that do not answer
+	s.ahp.Wait()
 	return errors.Join(err, s.logins.Close())
 }
 

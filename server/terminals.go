@@ -8,11 +8,13 @@ import (
 
 	"tandem/ptymgr"
 	"tandem/server/login"
+	"tandem/sharing"
 )
 
 // terminalJSON is a terminal as the REST API shows it.
 type terminalJSON struct {
 	ID         string    `json:"id"`
+	Channel    string    `json:"channel"` // its URI in the Agent Host Protocol
 	Title      string    `json:"title"`
 	Cwd        string    `json:"cwd"`
 	Cols       int       `json:"cols"`
@@ -23,32 +25,74 @@ type terminalJSON struct {
 	Signal     string    `json:"signal,omitempty"`
 	Viewers    int       `json:"viewers"`
 	Claim      claimJSON `json:"claim"`
+	Mode       string    `json:"mode"`       // what programs may do: "private", "watch", "ask" or "share"
 	Foreground string    `json:"foreground"` // name of the foreground process
 	Busy       bool      `json:"busy"`       // something other than the shell itself runs
 }
 
-// claimJSON says who drives a terminal.
+// claimJSON says who drives a terminal, as the Agent Host Protocol has it.
 type claimJSON struct {
-	Kind string `json:"kind"`
+	Kind     string `json:"kind"` // "client" or "session"
+	ClientID string `json:"client_id,omitempty"`
+	Session  string `json:"session,omitempty"`
 }
 
-func showTerminal(t *ptymgr.Terminal) terminalJSON {
-	info := t.Info()
+func showClaim(c sharing.Claim) claimJSON {
+	if c.Session != nil {
+		return claimJSON{Kind: "session", Session: c.Session.URI}
+	}
+	return claimJSON{Kind: "client", ClientID: c.Client}
+}
+
+func (s *Server) showTerminal(t *sharing.Terminal, c *sharing.Client) (terminalJSON, error) {
+	info, err := t.Info(c)
+	if err != nil {
+		return terminalJSON{}, err
+	}
 	shown := terminalJSON{
-		ID: info.ID, Title: info.Title, Cwd: info.Dir, Cols: info.Size.Cols, Rows: info.Size.Rows, PID: info.PID,
-		Created: info.Created, Viewers: info.Viewers, Claim: claimJSON{"person"},
+		ID: info.ID, Channel: s.ahp.Resource(t), Title: info.Title, Cwd: info.Dir, Cols: info.Size.Cols, Rows: info.Size.Rows, PID: info.PID,
+		Created: info.Created, Viewers: info.Viewers, Claim: showClaim(info.Claim), Mode: info.Mode.String(),
 		Foreground: info.Foreground, Busy: info.Busy,
 	}
 	if info.Exit != nil {
 		shown.ExitCode, shown.Signal = &info.Exit.Code, info.Exit.Signal
 	}
-	return shown
+	return shown, nil
 }
 
-func (s *Server) listTerminals(w http.ResponseWriter, _ *http.Request) {
+// answerTerminal answers with a terminal as the client may see it.
+func (s *Server) answerTerminal(w http.ResponseWriter, t *sharing.Terminal, c *sharing.Client) {
+	shown, err := s.showTerminal(t, c)
+	if err != nil {
+		s.terminalProblem(w, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, shown)
+}
+
+// join returns the caller as a client of the terminals, who is to Leave.
+func (s *Server) join(r *http.Request) (*sharing.Client, error) {
+	identity, _, _ := s.caller(r)
+	return s.terminals.Join(identity, clientID(r))
+}
+
+func (s *Server) listTerminals(w http.ResponseWriter, r *http.Request) {
+	client, err := s.join(r)
+	if err != nil {
+		s.terminalProblem(w, err)
+		return
+	}
+	defer client.Leave()
+	list, err := s.terminals.List(client)
+	if err != nil {
+		s.terminalProblem(w, err)
+		return
+	}
 	shown := []terminalJSON{}
-	for _, t := range s.terminals.List() {
-		shown = append(shown, showTerminal(t))
+	for _, t := range list {
+		if one, err := s.showTerminal(t, client); err == nil { // else it has just gone
+			shown = append(shown, one)
+		}
 	}
 	writeJSON(w, http.StatusOK, shown)
 }
@@ -80,44 +124,66 @@ func (s *Server) createTerminal(w http.ResponseWriter, r *http.Request) {
 			spec.Size.Cols = -1 // zeros are no size, though the Spec takes them for the default
 		}
 	}
-	t, err := s.terminals.Create(spec)
+	client, err := s.join(r)
 	if err != nil {
 		s.terminalProblem(w, err)
 		return
 	}
-	caller, _ := login.From(r.Context())
-	ticket, _, err := s.tickets.issue(t.ID(), caller.ID)
+	defer client.Leave()
+	t, err := s.terminals.Create(sharing.By{Client: client}, spec, nil)
 	if err != nil {
 		s.terminalProblem(w, err)
 		return
+	}
+	shown, err := s.showTerminal(t, client)
+	if err != nil {
+		s.terminalProblem(w, err)
+		return
+	}
+	made := struct {
+		Terminal terminalJSON `json:"terminal"`
+		Ticket   string       `json:"ticket,omitempty"` // programs need none
+	}{Terminal: shown}
+	if caller, ok := login.From(r.Context()); ok {
+		if made.Ticket, _, err = s.tickets.issue(t.ID(), caller.ID); err != nil {
+			s.terminalProblem(w, err)
+			return
+		}
 	}
 	w.Header().Set("Location", s.base+"api/terminals/"+t.ID())
-	writeJSON(w, http.StatusCreated, struct {
-		Terminal terminalJSON `json:"terminal"`
-		Ticket   string       `json:"ticket"`
-	}{showTerminal(t), ticket})
+	writeJSON(w, http.StatusCreated, made)
 }
 
-// terminal returns the terminal that the path names, or answers with 404 and returns nil.
-func (s *Server) terminal(w http.ResponseWriter, r *http.Request) *ptymgr.Terminal {
-	t, ok := s.terminals.Get(chi.URLParam(r, "id"))
-	if !ok {
-		problem(w, http.StatusNotFound, noTerminal)
+// terminal returns the terminal that the path names, and the caller, who is to Leave; or it answers why not and returns
+// nil.
+func (s *Server) terminal(w http.ResponseWriter, r *http.Request) (*sharing.Terminal, *sharing.Client) {
+	client, err := s.join(r)
+	if err != nil {
+		s.terminalProblem(w, err)
+		return nil, nil
 	}
-	return t
+	t, err := s.terminals.Get(client, chi.URLParam(r, "id"))
+	if err != nil {
+		client.Leave()
+		s.terminalProblem(w, err)
+		return nil, nil
+	}
+	return t, client
 }
 
 func (s *Server) getTerminal(w http.ResponseWriter, r *http.Request) {
-	if t := s.terminal(w, r); t != nil {
-		writeJSON(w, http.StatusOK, showTerminal(t))
+	if t, client := s.terminal(w, r); t != nil {
+		defer client.Leave()
+		s.answerTerminal(w, t, client)
 	}
 }
 
 func (s *Server) patchTerminal(w http.ResponseWriter, r *http.Request) {
-	t := s.terminal(w, r)
+	t, client := s.terminal(w, r)
 	if t == nil {
 		return
 	}
+	defer client.Leave()
 	var want struct {
 		Title *string `json:"title"`
 	}
@@ -129,13 +195,22 @@ func (s *Server) patchTerminal(w http.ResponseWriter, r *http.Request) {
 			writeProblem(w, problemDetails{Status: http.StatusBadRequest, Field: "title", Detail: "title: " + err.Error()})
 			return
 		}
-		t.Rename(*want.Title)
+		if err := t.Rename(sharing.By{Client: client}, *want.Title); err != nil {
+			s.terminalProblem(w, err)
+			return
+		}
 	}
-	writeJSON(w, http.StatusOK, showTerminal(t))
+	s.answerTerminal(w, t, client)
 }
 
 func (s *Server) deleteTerminal(w http.ResponseWriter, r *http.Request) {
-	if err := s.terminals.Dispose(r.Context(), chi.URLParam(r, "id")); err != nil {
+	client, err := s.join(r)
+	if err != nil {
+		s.terminalProblem(w, err)
+		return
+	}
+	defer client.Leave()
+	if err := s.terminals.Dispose(r.Context(), sharing.By{Client: client}, chi.URLParam(r, "id")); err != nil {
 		s.terminalProblem(w, err)
 		return
 	}
@@ -143,11 +218,16 @@ func (s *Server) deleteTerminal(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) createTicket(w http.ResponseWriter, r *http.Request) {
-	t := s.terminal(w, r)
+	t, client := s.terminal(w, r)
 	if t == nil {
 		return
 	}
-	caller, _ := login.From(r.Context())
+	defer client.Leave()
+	caller, ok := login.From(r.Context())
+	if !ok {
+		problem(w, http.StatusForbidden, "a token needs no ticket: open the socket with it")
+		return
+	}
 	ticket, expires, err := s.tickets.issue(t.ID(), caller.ID)
 	if err != nil {
 		s.terminalProblem(w, err)
