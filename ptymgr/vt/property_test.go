@@ -15,6 +15,7 @@ type outcome struct {
 	state   Scanner
 	output  string // as overwritten
 	queries []Query
+	hidden  string // a # for each byte that is for terminals alone
 	rest    int
 }
 
@@ -24,6 +25,8 @@ func scanPieces(t interface{ Fatalf(string, ...any) }, output []byte, ends []int
 	var got outcome
 	var found Findings
 	p := bytes.Clone(output)
+	hidden := bytes.Repeat([]byte{' '}, len(p))
+	hide := func(from, to int) { copy(hidden[from:to], bytes.Repeat([]byte{'#'}, to-from)) }
 	from := 0
 	for _, end := range append(ends, len(p)) {
 		piece := p[from:end]
@@ -43,9 +46,20 @@ func scanPieces(t interface{ Fatalf(string, ...any) }, output []byte, ends []int
 			last = q.To
 			got.queries = append(got.queries, Query{from + q.From, from + q.To, q.Kind})
 		}
+		last = -1
+		for _, span := range found.Hidden {
+			if span.From <= last || span.To <= span.From || span.To > n {
+				t.Fatalf("impossible span %v after one that ends at %d, took %d", span, last, n)
+			}
+			last = span.To
+			hide(from+span.From, from+span.To)
+		}
 		from += n
 	}
-	got.output, got.rest = string(p), len(p)-from
+	if got.state.HidesRest(p[from:]) {
+		hide(from, len(p))
+	}
+	got.output, got.hidden, got.rest = string(p), string(hidden), len(p)-from
 	return got
 }
 
@@ -58,6 +72,8 @@ func difference(a, b outcome) string {
 		return "overwritten bytes differ"
 	case fmt.Sprint(a.queries) != fmt.Sprint(b.queries):
 		return fmt.Sprintf("queries %v, not %v", a.queries, b.queries)
+	case a.hidden != b.hidden:
+		return fmt.Sprintf("hidden are %q, not %q", a.hidden, b.hidden)
 	case a.rest != b.rest:
 		return fmt.Sprintf("a rest of %d bytes, not %d", a.rest, b.rest)
 	}
@@ -91,6 +107,7 @@ var units = []string{
 	"\x1b[5 q", "\x1b[2;10r", "\x1b[r", "\x1b[5r", "\x1b[0;9r", "\x1b[7;3r", "\x1b[3;99999r", "\x1b[99999r", "\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\x1b(0", "\x1b)0", "\x1b*A", "\x1b+B", "\x1bn", "\x1bo", "\x1b~", "\x1b%G", "\x1b=", "\x1b>", "\x1bc", "\x1b[!p",
 	"\x1b[c", "\x1b[>c", "\x1b[=c", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[?2026$p", "\x1b[4$p", "\x1b[>q", "\x1b[?u", "\x1b[18t", "\x1bZ", "\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\",
 	"\x1b]0;title\a", "\x1b]2;ti\x1b\\", "\x1b]7;file:///tmp/x\x1b\\", "\x1b]8;;http://x/\a", "\x1b]8;;\a", "\x1b]10;?\a", "\x1b]11;#123456\a", "\x1b]4;1;?\x1b\\", "\x1b]4;1;rgb:1/2/3\a", "\x1b]104\a", "\x1b]110\a", "\x1b]52;c;?\a", "\x1b]52;c;QUJD\a",
+	"\x1b]633;A\a", "\x1b]633;E;ls;nonce\x1b\\", "\x1b]133;D;0\xc2\x9c", "\xc2\x9d633;P;Cwd=/\a", "\x1b]63", "3;C", "\x1b]633;C\x18", "\x1b]7;", "\x1b]633;E;",
 	"\x1b[3\n1m", "\x1b[1\x0em", "\x1b[?1?h", "0", "1", ";", ":", "?", "$", "q", "m", "c", "n", "h",
 }
 
@@ -161,6 +178,7 @@ func FuzzScanner(f *testing.F) {
 	for _, stretch := range long {
 		f.Add([]byte("\x1b]10;"+stretch+"\a"), uint16(5000), uint16(1))
 		f.Add([]byte("\x1b[?"+stretch+"h"), uint16(4096), uint16(9000))
+		f.Add([]byte("\x1b]633;E;"+stretch+"\x1b\\x"), uint16(4096), uint16(4097))
 	}
 	f.Fuzz(func(t *testing.T, output []byte, first, second uint16) {
 		whole := scanPieces(t, output, nil)

@@ -104,9 +104,6 @@ func (s *Scanner) sequence(p []byte, at int, off int64, found *Findings) int {
 	}
 	window = window[:maxHold]
 	window = window[:maxHold-incompleteTail(window)]
-	if window[len(window)-1] == esc {
-		window = window[:len(window)-1] // the string ends there, which skip takes care of
-	}
 	_, seq = parseSequence(window)
 	s.long = seq.state
 	if found != nil && seq.answerable(window) {
