@@ -117,9 +117,10 @@ func (m *Manager) expire() {
 // schedule has expire called when it is next needed. mu is held.
 func (m *Manager) schedule() {
 	var next time.Time
+	due := false
 	consider := func(a *attendance) {
-		if at, away := m.expiry(a); away && (next.IsZero() || at.Before(next)) {
-			next = at
+		if at, away := m.expiry(a); away && (!due || at.Before(next)) {
+			next, due = at, true
 		}
 	}
 	for _, t := range m.terminals {
@@ -130,7 +131,7 @@ func (m *Manager) schedule() {
 	for _, r := range m.requests {
 		consider(m.clients.all[r.asker])
 	}
-	if next.IsZero() || m.closed {
+	if !due || m.closed {
 		m.timer.Stop()
 		return
 	}
