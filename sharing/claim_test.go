@@ -97,9 +97,10 @@ func TestKeyAfterExit(t *testing.T) {
 func TestNothingAfterTheFirstKey(t *testing.T) {
 	s := setUp(t)
 	for range 20 {
-		terminal := s.open(s.desk)
-		s.hand(terminal, s.a)
+		terminal := s.run(s.desk, "sh", "-c", "stty raw -echo; echo ready; exec cat") // a line would be full soon
 		shown := s.attach(terminal, s.desk, ptymgr.NoOffset)
+		shown.until("ready")
+		s.hand(terminal, s.a)
 		var programs sync.WaitGroup
 		started := make(chan struct{}, 2)
 		for range 2 {
