@@ -10,6 +10,7 @@ export default defineConfig(({ mode }) => ({
     include: mode === 'measure' || mode === 'screenshot' ? [`${mode}.ts`] : ['*.test.ts'],
     globalSetup: ['harness/build.ts'],
     fileParallelism: false,
+    execArgv: ['--experimental-websocket'], // below Node 22
     testTimeout: 90_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000, interval: 25 } },

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { prompt } from './server';
+import { prompt, until } from './server';
 
 /** Tandem's interface as a person sees it: tabs, the shown terminal, its keys. */
 export class App {
@@ -22,6 +22,47 @@ export class App {
 
   get newButton(): Locator {
     return this.page.getByRole('button', { name: /^New (tab|terminal)$/ }).first();
+  }
+
+  /** Tabs by what a screen reader calls them: the title, then what is unusual. */
+  tab(name: string | RegExp): Locator {
+    return this.page.getByRole('tab', { name });
+  }
+
+  /** What is said over the shown terminal. */
+  get banner(): Locator {
+    return this.page.locator('[role=tabpanel]:not([hidden]) .banner');
+  }
+
+  /** The card by which a program asks. */
+  card(program: string): Locator {
+    return this.page.getByRole('group', { name: new RegExp(`^${program} asks`) });
+  }
+
+  /** Answers a program's card by a button, once the card has been there long enough. */
+  async answer(program: string, answer: string | RegExp): Promise<void> {
+    const card = this.card(program);
+    const button = card.getByRole('button', { name: answer });
+    await card.waitFor();
+    await this.pressUntilAnswered(card, () => button.click({ timeout: 1_000 }));
+  }
+
+  /** Presses until a card takes the answer. What comes after that goes to the terminal. */
+  async pressUntilAnswered(card: Locator, press: () => Promise<void>): Promise<void> {
+    const open = card.and(this.page.locator(':not([aria-busy=true])'));
+    await until(async () => {
+      if ((await open.count()) > 0) await press();
+      return (await open.count()) === 0;
+    }, 'the card to take an answer');
+    await card.waitFor({ state: 'detached' });
+  }
+
+  /** Opens the current tab's menu by its key, and chooses. */
+  async choose(item: string | RegExp): Promise<void> {
+    await this.page.keyboard.press('Control+Shift+S');
+    const menu = this.page.getByRole('menu');
+    await menu.getByRole('menuitem', { name: item }).or(menu.getByRole('menuitemradio', { name: item })).click();
+    await menu.waitFor({ state: 'detached' });
   }
 
   dialog(name: string): Locator {

@@ -4,6 +4,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { expect, test as base } from 'vitest';
 import { App } from './app';
 import { type Complaints, watch } from './console';
+import { Program } from './program';
 import { startTandem, type Tandem } from './server';
 
 /** A browser of its own: cookies, storage, one page. */
@@ -23,6 +24,8 @@ interface Fixtures {
     tandem: Tandem;
     /** Makes another visitor, who is not logged in. */
     visitor(options?: BrowserContextOptions): Promise<Visitor>;
+    /** Connects a program with a token of this name. */
+    program(name: string): Promise<Program>;
     /** A visitor who came by a login link and has a prompt before them. */
     person: Visitor;
     app: App;
@@ -92,6 +95,15 @@ export const test = base.extend<Fixtures>({
       if (failed) await picture(visitor.page, `failed ${task.name} ${index}`);
       await visitor.context.close();
     }
+  },
+  program: async ({ tandem }, use) => {
+    const programs: Program[] = [];
+    await use(async (name) => {
+      const program = await Program.connect(tandem, name);
+      programs.push(program);
+      return program;
+    });
+    for (const program of programs) program.close();
   },
   person: async ({ tandem, visitor }, use) => {
     const person = await visitor();

@@ -26,6 +26,8 @@ export interface Tandem {
   output(): string;
   /** A login link that nobody has used yet. */
   link(): Promise<string>;
+  /** A new token for a program, with which it may read and write. */
+  token(name: string): Promise<string>;
   /** SIGTERM, and a start with the same port, folders and options. */
   restart(): Promise<void>;
   /** SIGTERM; resolves when the server has exited. Throws when it failed or left a process behind. */
@@ -90,6 +92,10 @@ export async function startTandem(settings: Record<string, string> = {}): Promis
       const link = /http\S+#login=\S+/.exec(stdout);
       if (!link) throw new Error(`no link in the output of login-link:\n${stdout}`);
       return link[0];
+    },
+    async token(name) {
+      const { stdout } = await promisify(execFile)(binary, ['token', 'create', '--data', data, '--name', name, '--scope', 'terminals:read,terminals:write'], { env });
+      return stdout.trim();
     },
     async restart() {
       await stop();
