@@ -81,6 +81,9 @@ export class Pane implements Screen {
     // The mouse in its oldest encoding, which is text only as far as column and row 95.
     this.terminal.onBinary((bytes) => events.answer(isASCII(bytes) ? bytes : Uint8Array.from(bytes, (c) => c.charCodeAt(0))));
     this.holder.addEventListener('paste', (event) => this.handlePaste(event), true);
+    // xterm.js waits for a key's release, and drops text that comes without keys until then, as from dictation. A key that
+    // moves the focus away is released elsewhere.
+    this.holder.addEventListener('focusout', ({ target }) => target!.dispatchEvent(new KeyboardEvent('keyup')));
     this.terminal.attachCustomKeyEventHandler((event) => this.handleKey(event));
     this.element.append(this.holder);
   }
@@ -185,7 +188,7 @@ export class Pane implements Screen {
 
   /** Returns false for a key that xterm.js is to leave alone. */
   private handleKey(event: KeyboardEvent): boolean {
-    if (matchShortcut(event)) return false; // the page's listener gets it
+    if (!event.isTrusted || matchShortcut(event)) return false; // the page's listener gets shortcuts
     if (event.code === 'KeyC' && event.ctrlKey && event.shiftKey && !event.altKey) {
       event.preventDefault(); // or Chrome opens its developer tools
       if (event.type === 'keydown') void this.copy();
