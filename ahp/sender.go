@@ -137,7 +137,7 @@ func (c *connection) next(now time.Time) (p parcel, wait time.Duration, ok bool)
 // told by number makes it miss what came before, so its subscriptions start anew afterwards.
 func (c *connection) nextWhilePaused() (p parcel, wait time.Duration, ok bool) {
 	switch {
-	case len(c.answers) > 0:
+	case len(c.answers) > 0 && (len(c.private) == 0 || c.private[0].event.seq > c.answers[0].after):
 		return c.nextAnswer(), 0, true
 	case len(c.private) > 0:
 		c.torn = true
