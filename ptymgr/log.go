@@ -32,6 +32,7 @@ type log struct {
 	floor  int64      // nothing before this offset is shown to anybody
 	sizes  []sizeMark // ascending offsets; sizes[0] is the size at the tail
 	parked []*Viewer  // viewers to be woken when the log grows
+	spare  *bitmap    // all zeros, for the next segment that hides something; nil for none
 
 	// The appender's own.
 	scan  vt.Scanner
@@ -83,7 +84,11 @@ func (l *log) recycle() *segment {
 	if seg.pins > 0 {
 		return &segment{data: blocks.Get().(*block)}
 	}
-	seg.masks, seg.hides = nil, nil
+	seg.masks = nil
+	if seg.hides != nil {
+		l.spare, seg.hides = seg.hides, nil
+		clear(l.spare[:])
+	}
 	return seg
 }
 
@@ -105,18 +110,28 @@ func (l *log) publish(used int) {
 		seg.masks.mark(seg.n+q.From, seg.n+q.To)
 	}
 	for _, span := range l.found.Hidden {
-		seg.hide(seg.n+span.From, seg.n+span.To)
+		l.hide(seg, seg.n+span.From, seg.n+span.To)
 	}
 	seg.n += used
 	l.clean += int64(used)
 	l.wake()
 }
 
+// hide records that data[from:to] of a segment is no text for programs. mu is held.
+func (l *log) hide(seg *segment, from, to int) {
+	if seg.hides == nil {
+		if seg.hides, l.spare = l.spare, nil; seg.hides == nil {
+			seg.hides = new(bitmap)
+		}
+	}
+	seg.hides.set(from, to)
+}
+
 // seal ends the log: what was held back is let go, and no more will come. mu is held.
 func (l *log) seal() {
 	seg := l.segs[len(l.segs)-1]
 	if l.scan.HidesRest(seg.data[seg.n:seg.fill]) {
-		seg.hide(seg.n, seg.fill)
+		l.hide(seg, seg.n, seg.fill)
 	}
 	l.clean += int64(seg.fill - seg.n)
 	seg.n = seg.fill

@@ -161,7 +161,7 @@ func TestAppendAndSendDoNotAllocate(t *testing.T) {
 	term := bench(MinLogBytes)
 	v := term.Attach(AttachOptions{Since: 0})
 	defer v.Close()
-	line := []byte(strings.Repeat("\x1b[38;5;12mplain and coloured\x1b[0m text — with dashes\r\n", 70))
+	line := []byte(strings.Repeat("\x1b[38;5;12mplain and coloured\x1b[0m text — with dashes\r\n", 69) + "\x1b]633;A\a$ \x1b]633;B\a\r\n")
 	var s screen
 	s.drain(t, v)
 	term.feed(bytes.Repeat(line, 2*MinLogBytes/len(line)), 4096) // fill the ring

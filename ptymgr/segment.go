@@ -39,13 +39,5 @@ type segment struct {
 
 func (s *segment) end() int64 { return s.start + int64(s.n) }
 
-// hide records that data[from:to] is no text for programs.
-func (s *segment) hide(from, to int) {
-	if s.hides == nil {
-		s.hides = new(bitmap)
-	}
-	s.hides.set(from, to)
-}
-
 // free returns the part of the segment that is not filled yet. Appender only.
 func (s *segment) free() []byte { return s.data[s.fill:] }
