@@ -213,7 +213,6 @@ type screen struct {
 	testing.TB
 	v      *Viewer
 	text   strings.Builder
-	first  int64 // offset of the first output
 	events []ptymgr.Event
 }
 
