@@ -2,228 +2,163 @@ package wire
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
+	"time"
 )
 
-// Implementation names a client or host.
-type Implementation struct {
-	Name    string `json:"name"`
-	Version string `json:"version,omitempty"`
-	Title   string `json:"title,omitempty"`
-}
+// MaxLatency is the longest that DeliveryOptions.MaxLatencyMs says; more is as good.
+const MaxLatency = time.Hour
 
-// InitializeParams begin a connection.
+// InitializeParams are the parameters of initialize.
 type InitializeParams struct {
-	Channel              string          `json:"channel"`
+	Channel              string          `json:"channel"` // the RootChannel; may be absent
 	ProtocolVersions     []string        `json:"protocolVersions"`
 	ClientID             string          `json:"clientId"`
 	ClientInfo           *Implementation `json:"clientInfo,omitempty"`
 	InitialSubscriptions []string        `json:"initialSubscriptions,omitempty"`
 }
 
-// InitializeResult answers them.
+// Implementation is the name of a client or host program, for people to read.
+type Implementation struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Title   string `json:"title,omitempty"`
+}
+
+// InitializeResult is the result of initialize.
 type InitializeResult struct {
-	ProtocolVersion       string          `json:"protocolVersion"`
-	ServerSeq             int64           `json:"serverSeq"`
-	Snapshots             []Snapshot      `json:"snapshots"`
-	ServerInfo            *Implementation `json:"serverInfo,omitempty"` // from 0.5.2 on
-	DefaultDirectory      string          `json:"defaultDirectory,omitempty"`
-	TerminalCommandPrefix *string         `json:"terminalCommandPrefix,omitempty"`
-	TCPConnections        json.RawMessage `json:"tcpConnections,omitempty"`
+	ProtocolVersion       string          `json:"protocolVersion"` // one of those offered, as it was written
+	ServerSeq             int64           `json:"serverSeq"`       // the highest number so far
+	Snapshots             []Snapshot      `json:"snapshots"`       // never nil
+	ServerInfo            *Implementation `json:"serverInfo,omitempty"`
+	DefaultDirectory      string          `json:"defaultDirectory,omitempty"` // URI
+	TerminalCommandPrefix string          `json:"terminalCommandPrefix,omitempty"`
+	TCPConnections        json.RawMessage `json:"tcpConnections,omitzero"` // of hosts that forward ports
 }
 
-// SubscribeParams ask for a channel.
-type SubscribeParams struct {
-	Channel  string    `json:"channel"`
-	Delivery *Delivery `json:"delivery,omitempty"`
-}
-
-// Delivery says how a subscriber wants to be served.
-type Delivery struct {
-	MaxLatencyMs *int64 `json:"maxLatencyMs,omitempty"` // how long updates may wait to be merged, 0 or more
-}
-
-// SubscribeResult has the snapshot of a channel with state.
-type SubscribeResult struct {
-	Snapshot *Snapshot `json:"snapshot,omitempty"`
-}
-
-// ChannelParams name a channel and nothing else.
-type ChannelParams struct {
-	Channel string `json:"channel"`
-}
-
-// ReconnectParams resume a client.
+// ReconnectParams are the parameters of reconnect.
 type ReconnectParams struct {
-	Channel           string         `json:"channel"`
-	ClientID          string         `json:"clientId"`
-	LastSeenServerSeq int64          `json:"lastSeenServerSeq"`
-	Subscriptions     []Subscription `json:"subscriptions"`
+	Channel           string                  `json:"channel"`
+	ClientID          string                  `json:"clientId"`
+	LastSeenServerSeq *int64                  `json:"lastSeenServerSeq,omitempty"` // nil only if each subscription has its own
+	Subscriptions     []ReconnectSubscription `json:"subscriptions"`
+	Windows           json.RawMessage         `json:"windows,omitzero"` // of windowed delivery, which hosts may leave out
 }
 
-// Subscription is a channel to resume: a URI, or in a proposed form an object with a number of its own.
-type Subscription struct {
-	Channel           string
+// ReconnectSubscription is a channel that is to be subscribed again.
+type ReconnectSubscription struct {
+	Channel string
+
+	// LastSeenServerSeq is the channel's own, in a variant of the protocol where each subscription is an object; nil where
+	// it is a string.
 	LastSeenServerSeq *int64
 }
 
-// UnmarshalJSON reads either form.
-func (s *Subscription) UnmarshalJSON(p []byte) error {
-	if json.Unmarshal(p, &s.Channel) == nil {
-		return nil
-	}
-	var cursor struct {
-		Channel           *string `json:"channel"`
-		LastSeenServerSeq *int64  `json:"lastSeenServerSeq"`
-	}
-	if json.Unmarshal(p, &cursor) != nil || cursor.Channel == nil || cursor.LastSeenServerSeq == nil {
-		return errors.New("a subscription is a URI")
-	}
-	s.Channel, s.LastSeenServerSeq = *cursor.Channel, cursor.LastSeenServerSeq
-	return nil
-}
-
-// MarshalJSON writes the form that was read.
-func (s Subscription) MarshalJSON() ([]byte, error) {
-	if s.LastSeenServerSeq == nil {
-		return appendJSON(nil, s.Channel), nil
-	}
-	return appendJSON(nil, map[string]any{"channel": s.Channel, "lastSeenServerSeq": *s.LastSeenServerSeq}), nil
-}
-
-// Names returns the channels, and the number up to which the client has everything: of cursors, the lowest.
-func (p *ReconnectParams) Names() (names []string, lastSeen int64) {
-	lastSeen = p.LastSeenServerSeq
-	for i, s := range p.Subscriptions {
+// Names returns the channels, and the number up to which the client has seen everything on all of them: without one of
+// the whole connection, the least of the channels'.
+func (p ReconnectParams) Names() (names []string, lastSeen int64) {
+	least := p.LastSeenServerSeq
+	for _, s := range p.Subscriptions {
 		names = append(names, s.Channel)
-		if s.LastSeenServerSeq != nil && (i == 0 || *s.LastSeenServerSeq < lastSeen) {
-			lastSeen = *s.LastSeenServerSeq
+		if own := s.LastSeenServerSeq; own != nil && (least == nil || *own < *least) {
+			least = own
 		}
 	}
-	return names, lastSeen
+	return names, orZero(least)
 }
 
-// ReconnectReplayResult has everything that the client missed.
+// ReconnectReplayResult is the result of reconnect when everything that was missed is still there.
 type ReconnectReplayResult struct {
-	Type    string            `json:"type"` // "replay"
-	Actions []json.RawMessage `json:"actions"`
-	Missing []string          `json:"missing"`
+	Type    string            `json:"type"`    // "replay"
+	Actions []json.RawMessage `json:"actions"` // envelopes in the order of their numbers; never nil
+	Missing []string          `json:"missing"` // channels that are gone; never nil
 }
 
-// ReconnectSnapshotResult has the present states.
+// ReconnectSnapshotResult is the result of reconnect when not everything is.
 type ReconnectSnapshotResult struct {
-	Type      string     `json:"type"` // "snapshot"
-	Snapshots []Snapshot `json:"snapshots"`
+	Type      string     `json:"type"`      // "snapshot"
+	Snapshots []Snapshot `json:"snapshots"` // of the channels that are still there; never nil
 }
 
-// CreateTerminalParams ask for a new terminal.
+// ReconnectResult is any result of reconnect, as clients read it.
+type ReconnectResult struct {
+	Type      string            `json:"type,omitempty"` // "replay" or "snapshot"; "" in the variant with Channels
+	Actions   []Envelope        `json:"actions,omitzero"`
+	Missing   []string          `json:"missing,omitzero"`
+	Snapshots []Snapshot        `json:"snapshots,omitzero"`
+	Channels  []ChannelRecovery `json:"channels,omitzero"`
+	Windows   json.RawMessage   `json:"windows,omitzero"`
+}
+
+// ChannelRecovery is what became of one subscription, in the variant of reconnect with a number for each.
+type ChannelRecovery struct {
+	Kind     string     `json:"kind"` // "replay", "snapshot" or "missing"
+	Channel  string     `json:"channel"`
+	Actions  []Envelope `json:"actions,omitzero"`
+	Snapshot *Snapshot  `json:"snapshot,omitempty"`
+}
+
+// SubscribeParams are the parameters of subscribe.
+type SubscribeParams struct {
+	Channel     string           `json:"channel"`
+	Delivery    *DeliveryOptions `json:"delivery,omitempty"`
+	FlowControl json.RawMessage  `json:"flowControl,omitzero"` // an offer of windowed delivery, which hosts may leave out
+}
+
+// DeliveryOptions are how a subscriber wants to be told.
+type DeliveryOptions struct {
+	// MaxLatencyMs is how long the host may hold something back to send it with more, in milliseconds; nil leaves that to
+	// the host. What ParseSubscribe returns is from 0 to MaxLatency.
+	MaxLatencyMs *int64 `json:"maxLatencyMs,omitempty"`
+}
+
+// SubscribeResult is the result of subscribe.
+type SubscribeResult struct {
+	Snapshot    *Snapshot       `json:"snapshot,omitempty"` // nil if the channel has no state
+	FlowControl json.RawMessage `json:"flowControl,omitzero"`
+}
+
+// UnsubscribeParams are the parameters of unsubscribe.
+type UnsubscribeParams struct {
+	Channel string `json:"channel"`
+}
+
+// DispatchActionParams are the parameters of dispatchAction.
+type DispatchActionParams struct {
+	Channel   string          `json:"channel"`
+	ClientSeq int64           `json:"clientSeq"` // rises
+	Action    json.RawMessage `json:"action"`    // for UnmarshalAction; at least an object
+}
+
+// CreateTerminalParams are the parameters of createTerminal.
 type CreateTerminalParams struct {
-	Channel string `json:"channel"` // chosen by the client
-	Claim   Claim  `json:"claim"`
+	Channel string `json:"channel"` // the new terminal's URI
+	Claim   Claim  `json:"claim"`   // who holds it
 	Name    string `json:"name,omitempty"`
-	Cwd     string `json:"cwd,omitempty"` // URI
-	Cols    *int   `json:"cols,omitempty"`
+	Cwd     string `json:"cwd,omitempty"`  // URI
+	Cols    *int   `json:"cols,omitempty"` // 1 or more
 	Rows    *int   `json:"rows,omitempty"`
 }
 
-// DispatchActionParams ask for an action.
-type DispatchActionParams struct {
-	Channel   string          `json:"channel"`
-	ClientSeq int64           `json:"clientSeq"`
-	Action    json.RawMessage `json:"action"`
+// DisposeTerminalParams are the parameters of disposeTerminal.
+type DisposeTerminalParams struct {
+	Channel string `json:"channel"`
 }
 
-// ListSessionsResult lists sessions.
+// ListSessionsResult is the result of listSessions.
 type ListSessionsResult struct {
-	Items      []json.RawMessage `json:"items"`
+	Items      []json.RawMessage `json:"items"` // a SessionSummary each; never nil
 	NextCursor string            `json:"nextCursor,omitempty"`
 }
 
-// ParseInitialize reads the params of initialize.
-func ParseInitialize(p []byte) (params InitializeParams, err *Error) {
-	if err = decode(p, &params, "protocolVersions", "clientId"); err == nil && params.ClientID == "" {
-		err = invalid("clientId: must not be empty")
-	}
-	return params, err
-}
-
-// ParseReconnect reads the params of reconnect.
-func ParseReconnect(p []byte) (params ReconnectParams, err *Error) {
-	if err = decode(p, &params, "clientId"); err == nil && params.ClientID == "" {
-		err = invalid("clientId: must not be empty")
-	}
-	return params, err
-}
-
-// ParseSubscribe reads the params of subscribe.
-func ParseSubscribe(p []byte) (params SubscribeParams, err *Error) {
-	if err = decode(p, &params, "channel"); err == nil && params.Delivery != nil && params.Delivery.MaxLatencyMs != nil &&
-		(*params.Delivery.MaxLatencyMs < 0 || *params.Delivery.MaxLatencyMs > maxLatency) {
-		err = invalid("delivery.maxLatencyMs: must be a whole number from 0 to 3600000")
-	}
-	return params, err
-}
-
-// maxLatency is the longest that a subscriber may let updates wait, in milliseconds.
-const maxLatency = 3_600_000
-
-// ParseChannel reads the params of unsubscribe and disposeTerminal.
-func ParseChannel(p []byte) (params ChannelParams, err *Error) {
-	err = decode(p, &params, "channel")
-	return params, err
-}
-
-// ParseCreateTerminal reads the params of createTerminal.
-func ParseCreateTerminal(p []byte) (params CreateTerminalParams, err *Error) {
-	err = decode(p, &params, "channel", "claim")
-	return params, err
-}
-
-// ParseDispatchAction reads the params of dispatchAction.
-func ParseDispatchAction(p []byte) (params DispatchActionParams, err *Error) {
-	err = decode(p, &params, "channel", "clientSeq", "action")
-	return params, err
-}
-
-// decode reads an object into v. Unknown fields are ignored, and null is as good as absent; required ones must be there.
-func decode(p []byte, v any, required ...string) *Error {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(p, &fields) != nil || fields == nil {
-		return invalid("must be an object")
-	}
-	for _, name := range required {
-		if raw, ok := fields[name]; !ok || string(raw) == "null" {
-			return invalid(name + ": is missing")
-		}
-	}
-	err := json.Unmarshal(p, v)
-	var mistyped *json.UnmarshalTypeError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &mistyped) && mistyped.Field != "":
-		return invalid(fmt.Sprintf("%s: must be a %s, not a %s", mistyped.Field, mistyped.Type.Kind(), mistyped.Value))
-	default:
-		return invalid(err.Error())
-	}
-}
-
-// UnmarshalJSON reads a claim and checks that it is one.
-func (c *Claim) UnmarshalJSON(p []byte) error {
-	type plain Claim
-	var read plain
-	if err := json.Unmarshal(p, &read); err != nil {
-		return err
-	}
-	switch {
-	case read.Kind == ClaimClient && read.ClientID == "":
-		return errors.New("claim: a client's needs a clientId")
-	case read.Kind == ClaimSession && read.Session == "":
-		return errors.New("claim: a session's needs the session")
-	case read.Kind != ClaimClient && read.Kind != ClaimSession:
-		return errors.New(`claim: kind must be "client" or "session"`)
-	}
-	*c = Claim(read)
-	return nil
+// SessionSummary is a session of an agent in a list.
+type SessionSummary struct {
+	Resource         string          `json:"resource"` // URI
+	Provider         string          `json:"provider"`
+	Title            string          `json:"title"`
+	Status           int             `json:"status"`    // bits
+	CreatedAt        string          `json:"createdAt"` // ISO 8601, like ModifiedAt
+	ModifiedAt       string          `json:"modifiedAt"`
+	Activity         string          `json:"activity,omitempty"`
+	WorkingDirectory string          `json:"workingDirectory,omitempty"` // URI
+	Project          json.RawMessage `json:"project,omitzero"`
 }

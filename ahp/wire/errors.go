@@ -1,15 +1,8 @@
 package wire
 
-// Error is a JSON-RPC error object. It is a Go error.
-type Error struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Data    any    `json:"data,omitempty"`
-}
+import "fmt"
 
-func (e *Error) Error() string { return e.Message }
-
-// The codes of errors: JSON-RPC's own, and AHP's.
+// Codes of errors: those of JSON-RPC 2.0, then AHP's.
 const (
 	ParseError     = -32700
 	InvalidRequest = -32600
@@ -21,7 +14,7 @@ const (
 	ProviderNotFound           = -32002
 	SessionAlreadyExists       = -32003
 	TurnInProgress             = -32004
-	UnsupportedProtocolVersion = -32005 // Data has supportedVersions
+	UnsupportedProtocolVersion = -32005 // Data is UnsupportedVersionData
 	ContentNotFound            = -32006
 	AuthRequired               = -32007
 	NotFound                   = -32008
@@ -30,5 +23,16 @@ const (
 	Conflict                   = -32011
 )
 
-// invalid returns an error that says what is wrong with a request's params.
-func invalid(message string) *Error { return &Error{Code: InvalidParams, Message: message} }
+// Error is the error of a response.
+type Error struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
+
+// UnsupportedVersionData is the Data of UnsupportedProtocolVersion.
+type UnsupportedVersionData struct {
+	SupportedVersions []string `json:"supportedVersions"` // ranges
+}

@@ -1,98 +1,135 @@
-// Package wire is the Agent Host Protocol as it is written: messages, actions, states, and how actions change states.
+// Package wire is what Agent Host Protocol peers say to each other: messages, versions, states, actions, and the
+// reducers that apply actions to states. It knows no sockets and keeps nothing.
 package wire
 
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
 )
 
-// Message is one JSON-RPC 2.0 message of either direction.
+// Message is a JSON-RPC 2.0 message. With a Method it is a request, or, without an ID, a notification; else it is a
+// response.
 type Message struct {
-	ID     json.RawMessage // nil for a notification
-	Method string          // "" for a response
-	Params json.RawMessage
-	Result json.RawMessage // of a response that succeeded
-	Error  *Error          // of a response that failed
+	ID     json.RawMessage // as the sender wrote it, a number, a string or null; nil when absent
+	Method string
+	Params json.RawMessage // nil when absent
+	Result json.RawMessage // nil when absent
+	Error  *Error
 }
 
-// Parse reads one message. Its error is the response to what is none; Message.ID is then set if it could be read.
+// Parse returns the message in p, one frame. The Error it returns is the answer to what is no message; the Message then
+// still has the ID, if that can be read. Nothing in the Message shares memory with p.
 func Parse(p []byte) (Message, *Error) {
+	if !utf8.Valid(p) {
+		return Message{}, &Error{Code: ParseError, Message: "the message is not UTF-8"}
+	}
 	if !json.Valid(p) {
-		return Message{}, &Error{Code: ParseError, Message: "Parse error: not JSON"}
+		return Message{}, &Error{Code: ParseError, Message: "the message is not JSON"}
 	}
-	var m struct {
-		JSONRPC json.RawMessage `json:"jsonrpc"`
-		ID      json.RawMessage `json:"id"`
-		Method  json.RawMessage `json:"method"`
-		Params  json.RawMessage `json:"params"`
-		Result  json.RawMessage `json:"result"`
-		Error   *Error          `json:"error"`
-	}
-	p = bytes.TrimLeft(p, " \t\r\n")
-	if p[0] != '{' || json.Unmarshal(p, &m) != nil {
-		return Message{}, &Error{Code: InvalidRequest, Message: "Invalid Request: not a JSON-RPC object"}
-	}
-	message := Message{Params: m.Params, Result: m.Result, Error: m.Error}
-	if validID(m.ID) {
-		message.ID = m.ID
-	}
-	if string(m.JSONRPC) != `"2.0"` {
-		return message, &Error{Code: InvalidRequest, Message: `Invalid Request: "jsonrpc" must be "2.0"`}
-	}
-	if m.ID != nil && message.ID == nil && m.Error == nil {
-		return message, &Error{Code: InvalidRequest, Message: `Invalid Request: "id" must be a number or a string`}
-	}
-	if m.Method == nil {
-		if m.Result == nil && m.Error == nil {
-			return message, &Error{Code: InvalidRequest, Message: `Invalid Request: "method" is missing`}
-		}
-		return message, nil
-	}
-	if json.Unmarshal(m.Method, &message.Method) != nil || message.Method == "" {
-		return message, &Error{Code: InvalidRequest, Message: `Invalid Request: "method" must be a string`}
-	}
-	return message, nil
-}
-
-// validID reports whether a response can carry this id.
-func validID(id json.RawMessage) bool {
-	return len(id) > 0 && len(id) <= 256 && (id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9')
-}
-
-// Response returns the response to a request: the result, which may be nil, or the error. A nil id is written as null.
-func Response(id json.RawMessage, result any, err *Error) []byte {
-	b := []byte(`{"jsonrpc":"2.0","id":`)
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	b = append(b, id...)
+	o, err := parseObject(p)
 	if err != nil {
-		b = append(b, `,"error":`...)
-		return append(appendJSON(b, err), '}')
+		return Message{}, &Error{Code: InvalidRequest, Message: "the message must be an object; batches are not taken"}
 	}
-	b = append(b, `,"result":`...)
-	return append(appendJSON(b, result), '}')
+	m := Message{ID: o.members["id"], Params: o.members["params"], Result: o.members["result"]}
+	if !validID(m.ID) {
+		return Message{}, &Error{Code: InvalidRequest, Message: "id must be a number or a string"}
+	}
+	if version := required(o, "jsonrpc", text); o.err == nil && version != "2.0" {
+		o.fail("jsonrpc", errMust(`be "2.0"`))
+	}
+	if method := optional(o, "method", text); method != nil {
+		m.Method = *method
+		if m.Method == "" {
+			o.fail("method", errMust("not be empty"))
+		}
+	} else {
+		m.Error = optional(o, "error", decoded[Error])
+		if m.ID == nil || m.Result == nil && m.Error == nil {
+			o.fail("method", errMissing)
+		}
+	}
+	if o.err != nil {
+		return Message{ID: m.ID}, &Error{Code: InvalidRequest, Message: o.err.Error()}
+	}
+	return m, nil
 }
 
-// Request returns a request, or for a nil id a notification.
-func Request(id json.RawMessage, method string, params any) []byte {
-	b := []byte(`{"jsonrpc":"2.0",`)
-	if id != nil {
-		b = append(b, `"id":`...)
-		b = append(append(b, id...), ',')
+// validID reports whether an id, which is valid JSON or absent, is of a type that ids have.
+func validID(id json.RawMessage) bool {
+	if len(id) == 0 {
+		return true
 	}
-	b = append(b, `"method":`...)
-	b = append(AppendString(b, []byte(method)), `,"params":`...)
-	return append(appendJSON(b, params), '}')
+	switch id[0] {
+	case '{', '[', 't', 'f':
+		return false
+	}
+	return true
 }
 
-// appendJSON appends v without escaping for HTML. A value that does not marshal is a mistake in this program.
-func appendJSON(dst []byte, v any) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic("wire: value does not marshal: " + err.Error())
+// MarshalJSON writes the members that are there.
+func (m Message) MarshalJSON() ([]byte, error) {
+	return marshal(struct {
+		JSONRPC string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id,omitzero"`
+		Method  string          `json:"method,omitempty"`
+		Params  json.RawMessage `json:"params,omitzero"`
+		Result  json.RawMessage `json:"result,omitzero"`
+		Error   *Error          `json:"error,omitempty"`
+	}{"2.0", m.ID, m.Method, m.Params, m.Result, m.Error})
+}
+
+// UnmarshalJSON is Parse.
+func (m *Message) UnmarshalJSON(p []byte) error {
+	parsed, err := Parse(p)
+	if err != nil {
+		return err
 	}
-	return append(dst, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+	*m = parsed
+	return nil
+}
+
+// Request returns a request as one frame. It panics if params are nothing that JSON can say.
+func Request(id int64, method string, params any) []byte {
+	return encode(Message{ID: strconv.AppendInt(nil, id, 10), Method: method, Params: encode(params)})
+}
+
+// Notification returns a notification as one frame. It panics if params are nothing that JSON can say.
+func Notification(method string, params any) []byte {
+	return encode(Message{Method: method, Params: encode(params)})
+}
+
+// Response returns the response to the request with this id as one frame: err, or without one the result, which may be
+// nil. An id that could not be read is nil. It panics if the result is nothing that JSON can say.
+func Response(id json.RawMessage, result any, err *Error) []byte {
+	m := Message{ID: id, Error: err}
+	if id == nil {
+		m.ID = json.RawMessage("null")
+	}
+	if err == nil {
+		m.Result = encode(result)
+	}
+	return encode(m)
+}
+
+// marshal is json.Marshal without the escapes that are only of use inside HTML.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// encode is marshal for values that this program made.
+func encode(v any) []byte {
+	p, err := marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("wire: encoding a %T: %v", v, err))
+	}
+	return p
 }

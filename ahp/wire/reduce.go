@@ -1,6 +1,11 @@
 package wire
 
-// ReduceRoot applies an action to the state of the root channel. Actions that are not the root's change nothing.
+import "maps"
+
+// The reducers apply an action to a state, in place. What is not for this state changes nothing. They are the same in
+// all versions: a TerminalState that has a Lifecycle keeps to that form, another to ExitCode.
+
+// ReduceRoot applies an action to the state of the root channel.
 func ReduceRoot(s *RootState, a Action) {
 	switch a := a.(type) {
 	case RootTerminalsChanged:
@@ -10,24 +15,30 @@ func ReduceRoot(s *RootState, a Action) {
 	case RootActiveSessionsChanged:
 		s.ActiveSessions = &a.ActiveSessions
 	case RootConfigChanged:
-		if s.Config == nil {
-			return
-		}
-		if a.Replace {
-			s.Config.Values = a.Config
-			return
-		}
-		for key, value := range a.Config {
-			s.Config.Values[key] = value
-		}
+		s.configure(a)
 	}
 }
 
-// ReduceTerminal applies an action to the state of a terminal's channel. Actions that are not a terminal's change nothing.
+// configure does nothing if there is no configuration. It leaves the maps alone, which copies of the state may share.
+func (s *RootState) configure(a RootConfigChanged) {
+	if s.Config == nil {
+		return
+	}
+	changed := *s.Config
+	if a.Replace || changed.Values == nil {
+		changed.Values = a.Config
+	} else {
+		changed.Values = maps.Clone(changed.Values)
+		maps.Copy(changed.Values, a.Config)
+	}
+	s.Config = &changed
+}
+
+// ReduceTerminal applies an action to the state of a terminal. It changes the parts of Content in place.
 func ReduceTerminal(s *TerminalState, a Action) {
 	switch a := a.(type) {
 	case TerminalData:
-		s.append(a.Data)
+		s.print(a.Data)
 	case TerminalResized:
 		s.Cols, s.Rows = a.Cols, a.Rows
 	case TerminalClaimed:
@@ -38,7 +49,7 @@ func ReduceTerminal(s *TerminalState, a Action) {
 		s.Cwd = a.Cwd
 	case TerminalExited:
 		if s.Lifecycle != nil {
-			s.Lifecycle = &Lifecycle{Exited, a.ExitCode}
+			s.Lifecycle = &Lifecycle{Status: Exited, ExitCode: a.ExitCode}
 		} else {
 			s.ExitCode = a.ExitCode
 		}
@@ -60,19 +71,19 @@ func ReduceTerminal(s *TerminalState, a Action) {
 	}
 }
 
-// append adds output to the command that runs, or to the last part if it is of none, or else to a new one.
-func (s *TerminalState) append(data string) {
+// print appends output to the last part, or to a new one if the last is a command that has finished.
+func (s *TerminalState) print(output string) {
 	if n := len(s.Content); n > 0 {
-		switch p := &s.Content[n-1]; {
-		case p.Type == Command && !p.IsComplete:
-			p.Output += data
+		switch last := &s.Content[n-1]; {
+		case last.Type == Command && !last.IsComplete:
+			last.Output += output
 			return
-		case p.Type == Unclassified:
-			p.Value += data
+		case last.Type == Unclassified:
+			last.Value += output
 			return
 		}
 	}
-	s.Content = append(s.Content, Part{Type: Unclassified, Value: data})
+	s.Content = append(s.Content, Part{Type: Unclassified, Value: output})
 }
 
 // ReduceSharing applies an action to the state of the sharing channel.

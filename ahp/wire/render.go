@@ -2,73 +2,107 @@ package wire
 
 import "encoding/base64"
 
-// hasLifecycle reports whether the version writes an exit as a lifecycle, and the chat of a session's claim. Clients of
-// earlier ones take a state with a lifecycle for that of a session, and fail.
+// The state of a host is kept in one neutral form, with a Lifecycle everywhere, and rendered for each client. The methods
+// For return copies that share what does not differ. Rendering what is rendered for the same version changes nothing.
+
+// unknownExit stands for an exit without a code where a missing code means that the program runs.
+const unknownExit = -1
+
+// hasLifecycle reports whether the version has the key lifecycle, and the chat of a session's claim. Clients of versions
+// before take a state with that key for another type and fail.
 func (v Version) hasLifecycle() bool { return v.AtLeast(0, 9, 0) }
 
-// For returns the claim as the version has it.
+// For renders the claim. From 0.9 on a session's claim must name a chat; without one it is the session's default chat.
 func (c Claim) For(v Version) Claim {
 	switch {
-	case c.Kind != ClaimSession:
 	case !v.hasLifecycle():
 		c.Chat = ""
-	case c.Chat == "":
+	case c.Kind == ClaimSession && c.Chat == "":
 		c.Chat = "ahp-chat://default/" + base64.RawURLEncoding.EncodeToString([]byte(c.Session))
 	}
 	return c
 }
 
-// For returns the terminal as the version has it. The receiver is in the neutral form, here and below.
+// For renders the terminal's line in the list.
 func (t TerminalInfo) For(v Version) TerminalInfo {
 	t.Claim = t.Claim.For(v)
-	t.ExitCode, t.Lifecycle = exitFor(v, t.Lifecycle)
+	t.ExitCode, t.Lifecycle = exitFor(v, t.ExitCode, t.Lifecycle)
 	return t
 }
 
-// For returns the state as the version has it.
-func (s TerminalState) For(v Version) TerminalState {
-	s.Claim = s.Claim.For(v)
-	s.ExitCode, s.Lifecycle = exitFor(v, s.Lifecycle)
-	return s
+// For renders the state of a terminal.
+func (t TerminalState) For(v Version) TerminalState {
+	t.Claim = t.Claim.For(v)
+	t.ExitCode, t.Lifecycle = exitFor(v, t.ExitCode, t.Lifecycle)
+	return t
 }
 
-// For returns the state as the version has it.
+// For renders the state of the root channel.
 func (s RootState) For(v Version) RootState {
 	s.Terminals = terminalsFor(v, s.Terminals)
 	return s
 }
 
-// For returns the action as the version has it.
+// For renders the list.
 func (a RootTerminalsChanged) For(v Version) RootTerminalsChanged {
-	return RootTerminalsChanged{terminalsFor(v, a.Terminals)}
+	a.Terminals = terminalsFor(v, a.Terminals)
+	return a
 }
 
-// ActionFor returns any action as the version has it.
+// For renders the change.
+func (a TerminalClaimed) For(v Version) TerminalClaimed {
+	a.Claim = a.Claim.For(v)
+	return a
+}
+
+// For renders the exit.
+func (a TerminalExited) For(v Version) TerminalExited {
+	if !v.hasLifecycle() && a.ExitCode == nil {
+		a.ExitCode = new(unknownExit)
+	}
+	return a
+}
+
+// ActionFor renders any action.
 func ActionFor(a Action, v Version) Action {
 	switch a := a.(type) {
 	case RootTerminalsChanged:
 		return a.For(v)
 	case TerminalClaimed:
-		return TerminalClaimed{a.Claim.For(v)}
+		return a.For(v)
+	case TerminalExited:
+		return a.For(v)
 	}
 	return a
 }
 
-func terminalsFor(v Version, list []TerminalInfo) []TerminalInfo {
-	rendered := make([]TerminalInfo, len(list))
-	for i, t := range list {
+func terminalsFor(v Version, neutral []TerminalInfo) []TerminalInfo {
+	if neutral == nil {
+		return nil
+	}
+	rendered := make([]TerminalInfo, len(neutral))
+	for i, t := range neutral {
 		rendered[i] = t.For(v)
 	}
 	return rendered
 }
 
-func exitFor(v Version, l *Lifecycle) (*int, *Lifecycle) {
+// exitFor returns the one of the two that the version has.
+func exitFor(v Version, code *int, l *Lifecycle) (*int, *Lifecycle) {
 	switch {
-	case v.hasLifecycle() || l == nil:
+	case v.hasLifecycle() && l != nil:
 		return nil, l
-	case l.Status == Exited:
-		return l.ExitCode, nil
-	default:
+	case v.hasLifecycle() && code != nil:
+		return nil, &Lifecycle{Status: Exited, ExitCode: code}
+	case v.hasLifecycle():
+		return nil, &Lifecycle{Status: Running}
+	case l == nil:
+		return code, nil
+	case l.Status != Exited:
 		return nil, nil
+	case l.ExitCode == nil:
+		return new(unknownExit), nil
+	default:
+		return l.ExitCode, nil
 	}
 }

@@ -2,107 +2,94 @@ package wire
 
 import (
 	"encoding/json"
-	"time"
+	"strings"
 )
 
-// The channels that are always there, and the scheme of terminals that the host names.
+// RootChannel is the channel of the host itself; terminals are in the scheme TerminalScheme unless their clients chose
+// another.
 const (
 	RootChannel    = "ahp-root://"
-	SharingChannel = "ahp-tandem:/sharing" // an extension, for people's clients
 	TerminalScheme = "ahp-terminal"
 )
 
-// Claim says who holds a terminal: a client or a session.
-type Claim struct {
-	Kind       string `json:"kind"` // ClaimClient or ClaimSession
-	ClientID   string `json:"clientId,omitempty"`
-	Session    string `json:"session,omitempty"` // URI
-	Chat       string `json:"chat,omitempty"`    // URI; from 0.9 on
-	TurnID     string `json:"turnId,omitempty"`
-	ToolCallID string `json:"toolCallId,omitempty"`
+// IsRoot reports whether uri is the RootChannel, also as earlier versions spelled it.
+func IsRoot(uri string) bool {
+	uri = strings.TrimRight(uri, "/")
+	return uri == "ahp-root:" || uri == "agenthost:/root"
 }
 
-// The kinds of Claim.
-const (
-	ClaimClient  = "client"
-	ClaimSession = "session"
-)
-
-// Lifecycle is how far a process is.
-type Lifecycle struct {
-	Status   string `json:"status"` // Running or Exited
-	ExitCode *int   `json:"exitCode,omitempty"`
+// RootState is the state of the RootChannel.
+type RootState struct {
+	Agents         []json.RawMessage `json:"agents"` // not looked into here
+	ActiveSessions *int              `json:"activeSessions,omitempty"`
+	Terminals      []TerminalInfo    `json:"terminals,omitzero"` // nil is absent, which is not the same as none
+	Config         *Config           `json:"config,omitempty"`
 }
 
-// The values of Lifecycle.Status.
+// Config is the host's configuration, as far as clients see it.
+type Config struct {
+	Schema json.RawMessage            `json:"schema,omitzero"`
+	Values map[string]json.RawMessage `json:"values"`
+}
+
+// TerminalInfo is a terminal in the list of all. ExitCode and Lifecycle say the same in versions before and from 0.9; the
+// neutral form is Lifecycle.
+type TerminalInfo struct {
+	Resource  string     `json:"resource"` // URI of its channel
+	Title     string     `json:"title"`
+	Claim     Claim      `json:"claim"`
+	ExitCode  *int       `json:"exitCode,omitempty"` // nil while the program runs
+	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
+}
+
+// Statuses of a Lifecycle.
 const (
 	Running = "running"
 	Exited  = "exited"
 )
 
-// TerminalInfo is a terminal in the root list. The neutral form has a Lifecycle; versions before 0.9 have the exit code
-// in its place.
-type TerminalInfo struct {
-	Resource  string     `json:"resource"` // URI
-	Title     string     `json:"title"`
-	Claim     Claim      `json:"claim"`
-	ExitCode  *int       `json:"exitCode,omitempty"`
-	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
+// Lifecycle says whether a terminal's program runs.
+type Lifecycle struct {
+	Status   string `json:"status"`
+	ExitCode *int   `json:"exitCode,omitempty"` // of Exited; nil if there is none
 }
 
-// RootState is the state of the root channel.
-type RootState struct {
-	Agents         []json.RawMessage `json:"agents"`
-	ActiveSessions *int              `json:"activeSessions,omitempty"`
-	Terminals      []TerminalInfo    `json:"terminals,omitempty"`
-	Config         *RootConfig       `json:"config,omitempty"`
-}
-
-// RootConfig is the host's configuration as clients see it.
-type RootConfig struct {
-	Schema json.RawMessage            `json:"schema"`
-	Values map[string]json.RawMessage `json:"values"`
-}
-
-// TerminalState is the state of a terminal's channel. The neutral form has a Lifecycle, as TerminalInfo.
+// TerminalState is the state of a terminal's channel. As to ExitCode and Lifecycle, see TerminalInfo.
 type TerminalState struct {
 	Title                    string     `json:"title"`
-	Cwd                      string     `json:"cwd,omitempty"` // URI
-	Cols                     int        `json:"cols,omitempty"`
+	Cwd                      string     `json:"cwd,omitempty"`  // URI
+	Cols                     int        `json:"cols,omitempty"` // 0 if not known
 	Rows                     int        `json:"rows,omitempty"`
 	Content                  []Part     `json:"content"`
-	ExitCode                 *int       `json:"exitCode,omitempty"`
-	Lifecycle                *Lifecycle `json:"lifecycle,omitempty"`
 	Claim                    Claim      `json:"claim"`
 	SupportsCommandDetection bool       `json:"supportsCommandDetection,omitempty"`
+	ExitCode                 *int       `json:"exitCode,omitempty"`
+	Lifecycle                *Lifecycle `json:"lifecycle,omitempty"`
 }
 
-// Part is a stretch of output: of a command, or of none.
-type Part struct {
-	Type string // Unclassified or Command
-
-	Value string // of an unclassified part
-
-	CommandID   string
-	CommandLine string
-	Output      string
-	Timestamp   int64 // Unix time in milliseconds
-	IsComplete  bool
-	ExitCode    *int
-	DurationMs  *int64
-}
-
-// The values of Part.Type.
+// Types of parts.
 const (
 	Unclassified = "unclassified"
 	Command      = "command"
 )
 
-type unclassifiedPart struct {
-	Type  string `json:"type"`
-	Value string `json:"value"`
+// Part is a piece of a terminal's content. All outputs in a row are the terminal's output.
+type Part struct {
+	Type string
+
+	Value string // output, of Unclassified
+
+	// Of Command.
+	CommandID   string
+	CommandLine string
+	Output      string
+	Timestamp   int64 // when it started: Unix time, in milliseconds
+	IsComplete  bool
+	ExitCode    *int   // nil if not known
+	DurationMs  *int64 // nil if not known
 }
 
+// commandPart is a Part of type Command on the wire.
 type commandPart struct {
 	Type        string `json:"type"`
 	CommandID   string `json:"commandId"`
@@ -114,90 +101,48 @@ type commandPart struct {
 	DurationMs  *int64 `json:"durationMs,omitempty"`
 }
 
-// MarshalJSON writes the fields of the part's type.
+// MarshalJSON writes the members that parts of the type have.
 func (p Part) MarshalJSON() ([]byte, error) {
 	if p.Type == Command {
-		return appendJSON(nil, commandPart{
+		return marshal(commandPart{
 			p.Type, p.CommandID, p.CommandLine, p.Output, p.Timestamp, p.IsComplete, p.ExitCode, p.DurationMs,
-		}), nil
+		})
 	}
-	dst := append([]byte(`{"type":`), appendJSON(nil, p.Type)...)
+	dst := append([]byte(`{"type":`), encode(p.Type)...)
 	dst = append(dst, `,"value":`...)
-	return append(AppendString(dst, []byte(p.Value)), '}'), nil
+	return append(appendText(dst, p.Value), '}'), nil
 }
 
-// UnmarshalJSON reads a part of either type.
+// UnmarshalJSON takes the members that parts of the type have.
 func (p *Part) UnmarshalJSON(b []byte) error {
-	var all struct {
-		commandPart
-		Value string `json:"value"`
-	}
-	if err := json.Unmarshal(b, &all); err != nil {
+	o, err := parseObject(b)
+	if err != nil {
 		return err
 	}
-	c := all.commandPart
-	*p = Part{c.Type, all.Value, c.CommandID, c.CommandLine, c.Output, c.Timestamp, c.IsComplete, c.ExitCode, c.DurationMs}
-	return nil
-}
-
-// Text returns the part's output.
-func (p Part) Text() string {
-	if p.Type == Command {
-		return p.Output
+	switch kind := required(o, "type", text); kind {
+	case Unclassified:
+		*p = Part{Type: kind, Value: required(o, "value", text)}
+	case Command:
+		*p = Part{
+			Type: kind, CommandID: required(o, "commandId", text), CommandLine: required(o, "commandLine", text),
+			Output: required(o, "output", text), Timestamp: required(o, "timestamp", count),
+			IsComplete: required(o, "isComplete", boolean), ExitCode: optional(o, "exitCode", integer),
+			DurationMs: optional(o, "durationMs", count),
+		}
+	default:
+		o.fail("type", errMust(`be "unclassified" or "command"`))
 	}
-	return p.Value
+	return o.err
 }
 
-// Text returns the terminal's output as one stream.
-func (s *TerminalState) Text() string {
-	var text []byte
-	for _, p := range s.Content {
-		text = append(text, p.Text()...)
-	}
-	return string(text)
-}
-
-// SharingState is the state of the sharing channel.
-type SharingState struct {
-	Paused    bool                      `json:"paused"`    // programs are
-	Terminals map[string]SharedTerminal `json:"terminals"` // by URI
-	Requests  []SharingRequest          `json:"requests"`  // oldest first
-}
-
-// SharedTerminal says who uses a terminal.
-type SharedTerminal struct {
-	ID       string    `json:"id"`   // at the byte lane and in REST
-	Mode     string    `json:"mode"` // "private", "watch", "ask" or "share"
-	Created  time.Time `json:"created"`
-	Maker    Party     `json:"maker"`
-	Holder   Party     `json:"holder"`
-	Watchers []Party   `json:"watchers"`
-}
-
-// Party is somebody who uses a terminal.
-type Party struct {
-	Kind   string `json:"kind"` // "person", "program" or "session"
-	Name   string `json:"name"`
-	Client string `json:"client,omitempty"` // client id, or the session's URI
-}
-
-// SharingRequest is a program's claim that waits for the person.
-type SharingRequest struct {
-	ID       string    `json:"id"`
-	Resource string    `json:"resource"` // URI of the terminal
-	Program  string    `json:"program"`  // its name
-	Session  string    `json:"session,omitempty"`
-	Created  time.Time `json:"created"`
-}
-
-// Snapshot is the state of a channel at a number.
+// Snapshot is the state of a channel as of a number.
 type Snapshot struct {
-	Resource string          `json:"resource"`
-	State    json.RawMessage `json:"state"`
-	FromSeq  int64           `json:"fromSeq"`
+	Resource string          `json:"resource"` // the channel
+	State    json.RawMessage `json:"state"`    // of the type that the channel has
+	FromSeq  int64           `json:"fromSeq"`  // everything up to this number is in it
 }
 
-// NewSnapshot returns a snapshot of a state.
-func NewSnapshot(resource string, state any, seq int64) Snapshot {
-	return Snapshot{resource, appendJSON(nil, state), seq}
+// NewSnapshot returns a Snapshot of a RootState, TerminalState or SharingState, rendered for the client's version.
+func NewSnapshot(resource string, state any, fromSeq int64) Snapshot {
+	return Snapshot{Resource: resource, State: encode(state), FromSeq: fromSeq}
 }
