@@ -49,6 +49,49 @@ describe.each([
     }
   });
 
+  test('programs at work', async ({ tandem, visitor, program }) => {
+    const person = await visitor(options);
+    const { app, page } = person;
+    await app.open(await tandem.link());
+    await app.run(scene);
+    await app.sees('└────────┴───────┘');
+    const claude = await program('claude');
+    const [tab] = claude.terminals;
+    await claude.subscribe(tab!);
+    const codex = await program('a program with a rather long name');
+    await claude.create('build');
+    await codex.subscribe(tab!);
+    expect(await claude.claim(tab!)).toBe('asked the person');
+    await app.card('claude').waitFor();
+    await picture(page, `${name} asked`);
+    await noSidewaysScroll(person);
+    expect(await codex.claim(tab!, 'ahp-session:/s1')).toBe('asked the person');
+    await app.card(codex.name).waitFor();
+    await picture(page, `${name} asked twice`);
+    await noSidewaysScroll(person);
+    await app.answer(codex.name, 'No');
+    await app.answer('claude', 'Once');
+    await app.banner.getByText('claude is using this terminal').waitFor();
+    await app.settled();
+    await picture(page, `${name} held`);
+    await noSidewaysScroll(person);
+    await page.keyboard.press('Control+Shift+S');
+    await page.getByRole('menu').waitFor();
+    await picture(page, `${name} menu`);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+Shift+H');
+    await app.banner.getByText('claude is paused in this terminal').waitFor();
+    await picture(page, `${name} paused`);
+    await noSidewaysScroll(person);
+    await page.keyboard.press('Control+Shift+H');
+    await page.keyboard.press('Control+Shift+Backspace');
+    await app.banner.getByText('claude is using this terminal').waitFor({ state: 'hidden' });
+    await app.choose('Private');
+    await app.tab(/private/).waitFor();
+    await picture(page, `${name} private`);
+    await noSidewaysScroll(person);
+  });
+
   test('the states without a shell', async ({ visitor }) => {
     const tandem = await startTandem({ TANDEM_MAX_TERMINALS: '1' });
     try {

@@ -8,7 +8,7 @@ import { prompt } from './harness/server';
 const held = 'the person holds this terminal: claim it first';
 
 describe('a program', () => {
-  test('opens a terminal: a tab appears, and the keyboard stays where it was', async ({ app, page, program }) => {
+  test('opens a terminal: a tab appears, and the keyboard stays where it was', async ({ app, program }) => {
     const claude = await program('claude');
     await app.type('echo one');
     const own = await claude.create('build');
@@ -20,10 +20,10 @@ describe('a program', () => {
     await expect.poll(() => claude.text(own)).toContain('sum 42');
     await app.tab(/^build/).click();
     await app.sees('sum 42');
-    await page.getByText('claude is using this terminal').waitFor();
+    await app.banner.getByText('claude is using this terminal').waitFor();
   });
 
-  test('asks for a tab, gets it once, and the first key takes it back', async ({ app, page, program }) => {
+  test('asks for a tab, gets it once, and the first key takes it back', async ({ app, program }) => {
     const { claude, tab } = await meet(program);
     expect(await claude.type(tab, 'echo sneaked in\r')).toBe(held);
     expect(await claude.claim(tab)).toBe('asked the person');
@@ -35,7 +35,7 @@ describe('a program', () => {
     await app.answer('claude', 'Once');
     await expect.poll(() => claude.holds(tab)).toBe(true);
     await app.tab(/used by claude/).waitFor();
-    await page.getByText('claude is using this terminal').waitFor();
+    await app.banner.getByText('claude is using this terminal').waitFor();
     expect(await claude.type(tab, 'echo "made $((6 * 7))"\r')).toBe('done');
     await app.sees('made 42');
     await expect.poll(() => claude.text(tab)).toContain('made 42');
@@ -146,7 +146,7 @@ describe('the person', () => {
     const { claude, tab } = await meet(program);
     await app.choose('Share');
     expect(await claude.claim(tab, 'ahp-session:/s1')).toBe('done');
-    await page.getByText('you can type along').waitFor();
+    await app.banner.getByText('you can type along').waitFor();
     await app.type('echo to');
     await app.sees(`${prompt} echo to`);
     expect(await claude.type(tab, 'gether\r')).toBe('done');
@@ -189,10 +189,10 @@ describe('the person', () => {
     const { claude, tab } = await meet(program);
     const own = await claude.create('build');
     await app.tab(/^build/).click();
-    await page.getByText('claude is using this terminal').waitFor();
+    await app.banner.getByText('claude is using this terminal').waitFor();
     await page.keyboard.press('Control+Shift+H');
     await page.getByText('Programs are paused', { exact: true }).waitFor();
-    await page.getByText('claude is paused in this terminal').waitFor();
+    await app.banner.getByText('claude is paused in this terminal').waitFor();
 
     const paused = 'programs are paused by the person';
     expect(await claude.type(own, 'echo not now\r')).toBe(paused);
