@@ -15,9 +15,11 @@ type channel struct {
 	terminal *terminal // nil for the root and sharing channels
 }
 
-func (h *Host) newChannel(uri string) *channel {
+// newChannel opens a channel that keeps as many events as keep. mu is held.
+func (h *Host) newChannel(uri string, keep int) *channel {
 	c := &channel{host: h, uri: uri, subs: map[*subscription]struct{}{}}
-	c.dropped = h.seq
+	c.max, c.dropped = keep, h.seq
+	h.channels[uri] = c
 	return c
 }
 

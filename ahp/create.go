@@ -75,7 +75,7 @@ func (c *connection) createTerminal(params json.RawMessage) (any, *wire.Error) {
 
 // disposeTerminal ends a terminal. It is as well with one that is not there.
 func (c *connection) disposeTerminal(ctx context.Context, params json.RawMessage) (any, *wire.Error) {
-	p, err := wire.ParseChannel(params)
+	p, err := wire.ParseDisposeTerminal(params)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +106,8 @@ func checkURI(uri string) string {
 		return "longer than 256 bytes"
 	case strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\uFFFD' }):
 		return "contains spaces or control characters"
-	case scheme == "ahp-root", scheme == "ahp-tandem", strings.HasSuffix(scheme, "-session"), strings.HasSuffix(scheme, "-chat"),
-		uri == "agenthost:/root":
+	case wire.IsRoot(uri), scheme == "ahp-root", scheme == "ahp-tandem", strings.HasSuffix(scheme, "-session"),
+		strings.HasSuffix(scheme, "-chat"):
 		return "the scheme is that of something else: use ahp-terminal"
 	}
 	return ""

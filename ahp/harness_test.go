@@ -213,7 +213,7 @@ func (p *peer) until(wanted func(wire.Envelope) bool) wire.Envelope {
 // untilText takes envelopes until the terminal's text contains the words.
 func (p *peer) untilText(channel, words string) {
 	p.t.Helper()
-	for !strings.Contains(p.Terminals[channel].Text(), words) {
+	for !strings.Contains(p.Text(channel), words) {
 		p.next()
 	}
 }

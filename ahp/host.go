@@ -69,8 +69,7 @@ func NewHost(cfg Config) *Host {
 		clients: newMemories(), connections: map[*connection]struct{}{},
 	}
 	h.born = h.seq
-	h.rootChannel, h.sharingChannel = h.newChannel(RootChannel), h.newChannel(SharingChannel)
-	h.channels[RootChannel], h.channels[SharingChannel] = h.rootChannel, h.sharingChannel
+	h.rootChannel, h.sharingChannel = h.newChannel(RootChannel, maxLists), h.newChannel(SharingChannel, maxLists)
 	cfg.Sharing.Observe((*observer)(h))
 	return h
 }

@@ -7,8 +7,13 @@ import (
 	"tandem/ahp/wire"
 )
 
-// maxEvents is how many events of one channel are kept for replays and for slow subscribers.
-const maxEvents = 2048
+const (
+	// maxEvents is how many events of a terminal are kept for replays and for slow subscribers.
+	maxEvents = 2048
+
+	// maxLists is how many are kept on the channels whose every event is their whole state.
+	maxLists = 64
+)
 
 // event is one numbered thing that happened on a channel. It is immutable.
 type event struct {
@@ -29,14 +34,15 @@ func (e *event) isCut() bool { return e.action == nil && e.list == nil }
 // journal holds a channel's events in the order of their numbers, the newest of them. It holds no output, only where
 // in the log that is. Guarded by Host.mu.
 type journal struct {
+	max     int // events
 	events  []event
 	dropped int64 // the highest number that is no longer kept; at first that of the channel's creation
 	urgent  int64 // the highest number of an event that is not output
 }
 
 func (j *journal) append(e event) {
-	if len(j.events) >= maxEvents {
-		j.drop(maxEvents / 4) // some at a time, so that the rest is seldom moved
+	if len(j.events) >= j.max {
+		j.drop(j.max / 4) // some at a time, so that the rest is seldom moved
 	}
 	j.events = append(j.events, e)
 	if !e.isCut() {

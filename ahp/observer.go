@@ -25,7 +25,7 @@ func (o *observer) Created(shared *sharing.Terminal, claim sharing.Claim, access
 	if uri == "" {
 		uri = wire.TerminalScheme + ":/" + shared.ID()
 	}
-	c := h.newChannel(uri)
+	c := h.newChannel(uri, maxEvents)
 	t := &terminal{
 		channel: c, shared: shared, pty: shared.Pty(), dirty: make(chan struct{}, 1), gone: make(chan struct{}),
 		claim: claim, access: access, opened: h.seq,
@@ -36,7 +36,6 @@ func (o *observer) Created(shared *sharing.Terminal, claim sharing.Claim, access
 	t.cut = t.start
 	info := t.pty.Info()
 	t.title, t.dir, t.size, t.exit = info.Title, info.Dir, info.Size, info.Exit
-	h.channels[uri] = c
 	h.terminals = append(h.terminals, t)
 	h.byTerminal[shared] = t
 	h.recordList()

@@ -3,7 +3,6 @@ package ahp
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"tandem/ahp/wire"
 )
@@ -81,8 +80,8 @@ func unique(names []string) []string {
 // is held.
 func (c *connection) lookUp(name string) *channel {
 	uri := name
-	if strings.TrimSuffix(uri, "/") == "agenthost:/root" || strings.TrimRight(uri, "/") == "ahp-root:" {
-		uri = RootChannel // as earlier versions spelled it
+	if wire.IsRoot(name) {
+		uri = RootChannel // earlier versions spelled it otherwise
 	}
 	if ch := c.host.channels[uri]; ch != nil && ch.sees(c.identity) {
 		return ch

@@ -3,6 +3,7 @@ package client
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"tandem/ahp/wire"
 )
@@ -57,4 +58,16 @@ func (m *Mirror) Apply(e wire.Envelope) {
 			wire.ReduceTerminal(s, e.Action)
 		}
 	}
+}
+
+// Text returns a terminal's output, of all its parts in a row.
+func (m *Mirror) Text(channel string) string {
+	var text strings.Builder
+	if s := m.Terminals[channel]; s != nil {
+		for _, p := range s.Content {
+			text.WriteString(p.Value)
+			text.WriteString(p.Output)
+		}
+	}
+	return text.String()
 }
