@@ -75,7 +75,7 @@ func (c *connection) createTerminal(params json.RawMessage) (any, *wire.Error) {
 
 // disposeTerminal ends a terminal. It is as well with one that is not there.
 func (c *connection) disposeTerminal(ctx context.Context, params json.RawMessage) (any, *wire.Error) {
-	p, err := wire.ParseDisposeTerminal(params)
+	p, err := wire.ParseChannel(params)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (c *connection) renderEnvelope(dst []byte, p *parcel) ([]byte, error) {
 	action := e.action
 	if e.list != nil {
 		list := wire.RootTerminalsChanged{Terminals: visible(e.list, c.identity)}.For(c.version)
-		if !c.news(wire.MarshalAction(list), e.seq) {
+		if !c.news(wire.AppendAction(nil, list), e.seq) {
 			return dst, nil // what changed is not this client's to see
 		}
 		action = list

@@ -35,7 +35,7 @@ func (c *connection) subscribe(params json.RawMessage) (any, *wire.Error) {
 
 // unsubscribe takes a channel away again. A channel that is not subscribed is ignored.
 func (c *connection) unsubscribe(params json.RawMessage) {
-	p, err := wire.ParseUnsubscribe(params)
+	p, err := wire.ParseChannel(params)
 	if err != nil {
 		return
 	}

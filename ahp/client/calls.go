@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -33,7 +34,7 @@ type Reconnected struct {
 func (c *Client) Reconnect(ctx context.Context, lastSeen int64, channels ...string) (Reconnected, error) {
 	params := wire.ReconnectParams{Channel: wire.RootChannel, ClientID: c.opts.ClientID, LastSeenServerSeq: &lastSeen}
 	for _, name := range channels {
-		params.Subscriptions = append(params.Subscriptions, wire.ReconnectSubscription{Channel: name})
+		params.Subscriptions = append(params.Subscriptions, wire.Subscription{Channel: name})
 	}
 	var result struct {
 		Type string
@@ -50,7 +51,7 @@ func (c *Client) Reconnect(ctx context.Context, lastSeen int64, channels ...stri
 
 // Ping blocks until the host has carried out everything that was sent before.
 func (c *Client) Ping(ctx context.Context) error {
-	return c.Call(ctx, "ping", struct{}{}, nil)
+	return c.Call(ctx, "ping", wire.ChannelParams{Channel: wire.RootChannel}, nil)
 }
 
 // Subscribe asks for a channel's actions, which come by Next, and returns its state. Latency is how long they may wait to
@@ -58,7 +59,7 @@ func (c *Client) Ping(ctx context.Context) error {
 func (c *Client) Subscribe(ctx context.Context, channel string, latency time.Duration) (wire.Snapshot, error) {
 	params := wire.SubscribeParams{Channel: channel}
 	if latency >= 0 {
-		params.Delivery = &wire.DeliveryOptions{MaxLatencyMs: new(latency.Milliseconds())}
+		params.Delivery = &wire.Delivery{MaxLatencyMs: new(latency.Milliseconds())}
 	}
 	var result wire.SubscribeResult
 	if err := c.Call(ctx, "subscribe", params, &result); err != nil {
@@ -72,7 +73,7 @@ func (c *Client) Subscribe(ctx context.Context, channel string, latency time.Dur
 
 // Unsubscribe ends a subscription.
 func (c *Client) Unsubscribe(ctx context.Context, channel string) error {
-	return c.Notify(ctx, "unsubscribe", wire.UnsubscribeParams{Channel: channel})
+	return c.Notify(ctx, "unsubscribe", wire.ChannelParams{Channel: channel})
 }
 
 // CreateTerminal starts a shell in a new terminal.
@@ -82,13 +83,13 @@ func (c *Client) CreateTerminal(ctx context.Context, params wire.CreateTerminalP
 
 // DisposeTerminal ends a terminal and everything in it.
 func (c *Client) DisposeTerminal(ctx context.Context, channel string) error {
-	return c.Call(ctx, "disposeTerminal", wire.DisposeTerminalParams{Channel: channel}, nil)
+	return c.Call(ctx, "disposeTerminal", wire.ChannelParams{Channel: channel}, nil)
 }
 
 // ListSessions returns the host's sessions.
 func (c *Client) ListSessions(ctx context.Context) (wire.ListSessionsResult, error) {
 	var result wire.ListSessionsResult
-	err := c.Call(ctx, "listSessions", struct{}{}, &result)
+	err := c.Call(ctx, "listSessions", wire.ChannelParams{Channel: wire.RootChannel}, &result)
 	return result, err
 }
 
@@ -100,6 +101,6 @@ func (c *Client) Dispatch(ctx context.Context, channel string, action wire.Actio
 	clientSeq = c.lastSeq
 	c.mu.Unlock()
 	return clientSeq, c.Notify(ctx, "dispatchAction", wire.DispatchActionParams{
-		Channel: channel, ClientSeq: clientSeq, Action: wire.MarshalAction(action),
+		Channel: channel, ClientSeq: clientSeq, Action: json.RawMessage(wire.AppendAction(nil, action)),
 	})
 }

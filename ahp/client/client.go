@@ -48,8 +48,8 @@ type Client struct {
 	mu      sync.Mutex // guards what follows
 	lastID  int64
 	lastSeq int64
-	calls   map[int64]chan wire.Message // by id
-	err     error                       // why it ended
+	calls   map[string]chan wire.Message // by id
+	err     error                        // why it ended
 }
 
 // Dial connects to the host at url ("ws://…/ahp"). Initialize or Reconnect comes next. The caller must Close it.
@@ -69,7 +69,7 @@ func Dial(ctx context.Context, url string, opts Options) (*Client, error) {
 	reading, stop := context.WithCancel(context.Background())
 	c := &Client{
 		opts: opts, conn: conn, stop: stop, events: make(chan wire.Envelope, maxEvents), ended: make(chan struct{}),
-		calls: map[int64]chan wire.Message{},
+		calls: map[string]chan wire.Message{},
 	}
 	go c.read(reading)
 	return c, nil
@@ -113,10 +113,9 @@ func (c *Client) take(ctx context.Context, p []byte) error {
 			return ctx.Err()
 		}
 	case m.Method == "":
-		id, _ := strconv.ParseInt(string(m.ID), 10, 64) // what is none of ours is 0
 		c.mu.Lock()
-		answer := c.calls[id]
-		delete(c.calls, id)
+		answer := c.calls[string(m.ID)]
+		delete(c.calls, string(m.ID))
 		c.mu.Unlock()
 		if answer != nil {
 			answer <- m
@@ -176,10 +175,10 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 		return c.err
 	}
 	c.lastID++
-	id := c.lastID
+	id := strconv.FormatInt(c.lastID, 10)
 	c.calls[id] = answer
 	c.mu.Unlock()
-	if err := c.conn.Write(ctx, websocket.MessageText, wire.Request(id, method, params)); err != nil {
+	if err := c.conn.Write(ctx, websocket.MessageText, wire.Request(json.RawMessage(id), method, params)); err != nil {
 		return fmt.Errorf("sending %s: %w", method, err)
 	}
 	select {
@@ -203,7 +202,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 
 // Notify sends a notification.
 func (c *Client) Notify(ctx context.Context, method string, params any) error {
-	if err := c.conn.Write(ctx, websocket.MessageText, wire.Notification(method, params)); err != nil {
+	if err := c.conn.Write(ctx, websocket.MessageText, wire.Request(nil, method, params)); err != nil {
 		return fmt.Errorf("sending %s: %w", method, err)
 	}
 	return nil
