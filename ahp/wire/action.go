@@ -3,7 +3,7 @@ package wire
 import "encoding/json"
 
 // Action is something that happened on a channel, or that a client wants to happen. The action types of this package are
-// all values, not pointers, and their JSON is MarshalAction's.
+// all values, not pointers, and their JSON is AppendAction's.
 type Action interface {
 	// Type returns the action's type on the wire, as in "terminal/data".
 	Type() string
@@ -68,10 +68,8 @@ func UnmarshalAction(p []byte) (Action, error) {
 	return a, nil
 }
 
-// MarshalAction returns the action's JSON. It panics if that cannot be, as with an Unknown that holds none.
-func MarshalAction(a Action) []byte { return appendAction(nil, a) }
-
-func appendAction(dst []byte, a Action) []byte {
+// AppendAction appends the action's JSON. It panics if there is none, as for an Unknown that is not JSON.
+func AppendAction(dst []byte, a Action) []byte {
 	switch a := a.(type) {
 	case Unknown:
 		return append(dst, encode(a.Raw)...)

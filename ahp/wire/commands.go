@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MaxLatency is the longest that DeliveryOptions.MaxLatencyMs says; more is as good.
+// MaxLatency is the longest that Delivery.MaxLatencyMs says; more is as good.
 const MaxLatency = time.Hour
 
 // InitializeParams are the parameters of initialize.
@@ -37,15 +37,15 @@ type InitializeResult struct {
 
 // ReconnectParams are the parameters of reconnect.
 type ReconnectParams struct {
-	Channel           string                  `json:"channel"`
-	ClientID          string                  `json:"clientId"`
-	LastSeenServerSeq *int64                  `json:"lastSeenServerSeq,omitempty"` // nil only if each subscription has its own
-	Subscriptions     []ReconnectSubscription `json:"subscriptions"`
-	Windows           json.RawMessage         `json:"windows,omitzero"` // of windowed delivery, which hosts may leave out
+	Channel           string          `json:"channel"`
+	ClientID          string          `json:"clientId"`
+	LastSeenServerSeq *int64          `json:"lastSeenServerSeq,omitempty"` // nil only if each subscription has its own
+	Subscriptions     []Subscription  `json:"subscriptions"`
+	Windows           json.RawMessage `json:"windows,omitzero"` // of windowed delivery, which hosts may leave out
 }
 
-// ReconnectSubscription is a channel that is to be subscribed again.
-type ReconnectSubscription struct {
+// Subscription is a channel that is to be subscribed again.
+type Subscription struct {
 	Channel string
 
 	// LastSeenServerSeq is the channel's own, in a variant of the protocol where each subscription is an object; nil where
@@ -99,13 +99,13 @@ type ChannelRecovery struct {
 
 // SubscribeParams are the parameters of subscribe.
 type SubscribeParams struct {
-	Channel     string           `json:"channel"`
-	Delivery    *DeliveryOptions `json:"delivery,omitempty"`
-	FlowControl json.RawMessage  `json:"flowControl,omitzero"` // an offer of windowed delivery, which hosts may leave out
+	Channel     string          `json:"channel"`
+	Delivery    *Delivery       `json:"delivery,omitempty"`
+	FlowControl json.RawMessage `json:"flowControl,omitzero"` // an offer of windowed delivery, which hosts may leave out
 }
 
-// DeliveryOptions are how a subscriber wants to be told.
-type DeliveryOptions struct {
+// Delivery is how a subscriber wants to be told.
+type Delivery struct {
 	// MaxLatencyMs is how long the host may hold something back to send it with more, in milliseconds; nil leaves that to
 	// the host. What ParseSubscribe returns is from 0 to MaxLatency.
 	MaxLatencyMs *int64 `json:"maxLatencyMs,omitempty"`
@@ -117,8 +117,9 @@ type SubscribeResult struct {
 	FlowControl json.RawMessage `json:"flowControl,omitzero"`
 }
 
-// UnsubscribeParams are the parameters of unsubscribe.
-type UnsubscribeParams struct {
+// ChannelParams are the parameters of what needs no more than a channel: unsubscribe, disposeTerminal, ping and
+// listSessions.
+type ChannelParams struct {
 	Channel string `json:"channel"`
 }
 
@@ -137,11 +138,6 @@ type CreateTerminalParams struct {
 	Cwd     string `json:"cwd,omitempty"`  // URI
 	Cols    *int   `json:"cols,omitempty"` // 1 or more
 	Rows    *int   `json:"rows,omitempty"`
-}
-
-// DisposeTerminalParams are the parameters of disposeTerminal.
-type DisposeTerminalParams struct {
-	Channel string `json:"channel"`
 }
 
 // ListSessionsResult is the result of listSessions.

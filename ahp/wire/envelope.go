@@ -20,12 +20,12 @@ type Origin struct {
 	ClientSeq int64  `json:"clientSeq"` // the client's own number for it
 }
 
-// AppendEnvelope appends the envelope's JSON. It panics as MarshalAction does.
+// AppendEnvelope appends the envelope's JSON. It panics as AppendAction does.
 func AppendEnvelope(dst []byte, e Envelope) []byte {
 	dst = append(dst, `{"channel":`...)
 	dst = appendText(dst, e.Channel)
 	dst = append(dst, `,"action":`...)
-	dst = appendAction(dst, e.Action)
+	dst = AppendAction(dst, e.Action)
 	dst = append(dst, `,"serverSeq":`...)
 	dst = strconv.AppendInt(dst, e.ServerSeq, 10)
 	if e.Origin != nil {

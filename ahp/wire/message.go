@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -91,14 +90,10 @@ func (m *Message) UnmarshalJSON(p []byte) error {
 	return nil
 }
 
-// Request returns a request as one frame. It panics if params are nothing that JSON can say.
-func Request(id int64, method string, params any) []byte {
-	return encode(Message{ID: strconv.AppendInt(nil, id, 10), Method: method, Params: encode(params)})
-}
-
-// Notification returns a notification as one frame. It panics if params are nothing that JSON can say.
-func Notification(method string, params any) []byte {
-	return encode(Message{Method: method, Params: encode(params)})
+// Request returns a request, or without an id a notification, as one frame. It panics if params are nothing that JSON can
+// say.
+func Request(id json.RawMessage, method string, params any) []byte {
+	return encode(Message{ID: id, Method: method, Params: encode(params)})
 }
 
 // Response returns the response to the request with this id as one frame: err, or without one the result, which may be

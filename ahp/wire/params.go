@@ -30,7 +30,7 @@ func ParseReconnect(params json.RawMessage) (ReconnectParams, *Error) {
 			Channel:           orZero(optional(o, "channel", text)),
 			ClientID:          required(o, "clientId", name),
 			LastSeenServerSeq: optional(o, "lastSeenServerSeq", count),
-			Subscriptions:     orZero(optional(o, "subscriptions", listOf(reconnectSubscription))),
+			Subscriptions:     orZero(optional(o, "subscriptions", listOf(subscription))),
 			Windows:           orZero(optional(o, "windows", raw)),
 		}
 		own := len(p.Subscriptions) > 0
@@ -49,16 +49,16 @@ func ParseSubscribe(params json.RawMessage) (SubscribeParams, *Error) {
 	return parse(params, func(o *object) SubscribeParams {
 		return SubscribeParams{
 			Channel:     required(o, "channel", name),
-			Delivery:    optional(o, "delivery", deliveryOptions),
+			Delivery:    optional(o, "delivery", delivery),
 			FlowControl: orZero(optional(o, "flowControl", raw)),
 		}
 	})
 }
 
-// ParseUnsubscribe reads the parameters of unsubscribe.
-func ParseUnsubscribe(params json.RawMessage) (UnsubscribeParams, *Error) {
-	return parse(params, func(o *object) UnsubscribeParams {
-		return UnsubscribeParams{required(o, "channel", name)}
+// ParseChannel reads the parameters of unsubscribe and disposeTerminal.
+func ParseChannel(params json.RawMessage) (ChannelParams, *Error) {
+	return parse(params, func(o *object) ChannelParams {
+		return ChannelParams{required(o, "channel", name)}
 	})
 }
 
@@ -86,13 +86,6 @@ func ParseCreateTerminal(params json.RawMessage) (CreateTerminalParams, *Error) 
 	})
 }
 
-// ParseDisposeTerminal reads the parameters of disposeTerminal.
-func ParseDisposeTerminal(params json.RawMessage) (DisposeTerminalParams, *Error) {
-	return parse(params, func(o *object) DisposeTerminalParams {
-		return DisposeTerminalParams{required(o, "channel", name)}
-	})
-}
-
 func parse[T any](params json.RawMessage, read func(*object) T) (T, *Error) {
 	var none T
 	o, err := parseObject(params)
@@ -116,16 +109,16 @@ func implementation(raw json.RawMessage) (Implementation, error) {
 	}, o.err
 }
 
-func deliveryOptions(raw json.RawMessage) (DeliveryOptions, error) {
+func delivery(raw json.RawMessage) (Delivery, error) {
 	o, err := parseObject(raw)
 	if err != nil {
-		return DeliveryOptions{}, err
+		return Delivery{}, err
 	}
 	latency := optional(o, "maxLatencyMs", count)
 	if latency != nil {
 		*latency = min(*latency, MaxLatency.Milliseconds())
 	}
-	return DeliveryOptions{latency}, o.err
+	return Delivery{latency}, o.err
 }
 
 // cells is the width or height of a terminal.
@@ -137,28 +130,28 @@ func cells(raw json.RawMessage) (int, error) {
 	return n, nil
 }
 
-func reconnectSubscription(raw json.RawMessage) (ReconnectSubscription, error) {
-	var s ReconnectSubscription
+func subscription(raw json.RawMessage) (Subscription, error) {
+	var s Subscription
 	err := s.UnmarshalJSON(raw)
 	return s, err
 }
 
 // UnmarshalJSON takes a string, or an object with the channel's own number.
-func (s *ReconnectSubscription) UnmarshalJSON(p []byte) error {
+func (s *Subscription) UnmarshalJSON(p []byte) error {
 	if channel, err := text(p); err == nil {
-		*s = ReconnectSubscription{Channel: channel}
+		*s = Subscription{Channel: channel}
 		return nil
 	}
 	o, err := parseObject(p)
 	if err != nil {
 		return errMust("be a string or an object")
 	}
-	*s = ReconnectSubscription{Channel: required(o, "channel", name), LastSeenServerSeq: new(required(o, "lastSeenServerSeq", count))}
+	*s = Subscription{Channel: required(o, "channel", name), LastSeenServerSeq: new(required(o, "lastSeenServerSeq", count))}
 	return o.err
 }
 
 // MarshalJSON writes the form that it is of.
-func (s ReconnectSubscription) MarshalJSON() ([]byte, error) {
+func (s Subscription) MarshalJSON() ([]byte, error) {
 	if s.LastSeenServerSeq == nil {
 		return marshal(s.Channel)
 	}

@@ -23,11 +23,11 @@ type RootState struct {
 	Agents         []json.RawMessage `json:"agents"` // not looked into here
 	ActiveSessions *int              `json:"activeSessions,omitempty"`
 	Terminals      []TerminalInfo    `json:"terminals,omitzero"` // nil is absent, which is not the same as none
-	Config         *Config           `json:"config,omitempty"`
+	Config         *RootConfig       `json:"config,omitempty"`
 }
 
-// Config is the host's configuration, as far as clients see it.
-type Config struct {
+// RootConfig is the host's configuration, as far as clients see it.
+type RootConfig struct {
 	Schema json.RawMessage            `json:"schema,omitzero"`
 	Values map[string]json.RawMessage `json:"values"`
 }
