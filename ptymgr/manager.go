@@ -54,7 +54,8 @@ type Config struct {
 	Logger       *slog.Logger // never receives input or output; nil means slog.Default
 
 	// Forgotten, if not nil, is told of each terminal once that is in no list any more, whoever disposed of it. Its
-	// processes may still be ending then. It is called without locks held; the disposal goes on when it returns.
+	// processes may still be ending then; its viewers end afterwards. It is called without locks held, also from several
+	// goroutines at once.
 	Forgotten func(*Terminal)
 }
 

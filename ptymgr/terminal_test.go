@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -161,6 +162,78 @@ func TestTheEleventhTerminalIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	create(t, m, sh("cat"))
+}
+
+func TestTerminalsAreKeptFree(t *testing.T) {
+	m := manager(t, Config{MaxTerminals: 4})
+	sparing := sh("cat")
+	sparing.KeepFree = 2
+	first := create(t, m, sparing)
+	create(t, m, sparing)
+	refused := func() {
+		t.Helper()
+		var limit *LimitError
+		if _, err := m.Create(sparing); !errors.As(err, &limit) || *limit != (LimitError{4, 2}) || !strings.Contains(err.Error(), "limit of 4") {
+			t.Fatalf("got %v", err)
+		}
+	}
+	refused()
+	create(t, m, sh("cat"))
+	greedy := sh("cat")
+	greedy.KeepFree = -5
+	create(t, m, greedy)
+	var limit *LimitError
+	if _, err := m.Create(greedy); !errors.As(err, &limit) || *limit != (LimitError{Limit: 4}) {
+		t.Fatalf("got %v", err)
+	}
+	if err := m.Dispose(context.Background(), first.ID()); err != nil {
+		t.Fatal(err)
+	}
+	refused()
+}
+
+// However a terminal goes, that is told once, and the Manager can be asked meanwhile.
+func TestForgottenTerminalsAreTold(t *testing.T) {
+	var m *Manager
+	var mu sync.Mutex
+	told := map[*Terminal]int{}
+	m = manager(t, Config{Forgotten: func(term *Terminal) {
+		if _, found := m.Get(term.ID()); found {
+			t.Errorf("%s is still there", term.ID())
+		}
+		m.Stats()
+		term.Info()
+		mu.Lock()
+		defer mu.Unlock()
+		told[term]++
+	}})
+	times := func(term *Terminal) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return told[term]
+	}
+	oldest := create(t, m, sh("true"))
+	<-oldest.Done()
+	for range keepExited - 1 {
+		<-create(t, m, sh("true")).Done()
+	}
+	if len(m.List()) != keepExited || times(oldest) != 0 {
+		t.Fatalf("%d terminals, told %d times", len(m.List()), times(oldest))
+	}
+	disposed, left := create(t, m, sh("cat")), create(t, m, sh("cat"))
+	for range 2 {
+		_ = m.Dispose(context.Background(), disposed.ID()) // the second time it is not found
+	}
+	<-create(t, m, sh("true")).Done()
+	eventually(t, "the oldest is told", func() bool { return times(oldest) == 1 })
+	if err := m.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if told[oldest] != 1 || told[disposed] != 1 || told[left] != 1 || len(told) != keepExited+3 {
+		t.Fatalf("told %d, %d and %d times, of %d terminals", told[oldest], told[disposed], told[left], len(told))
+	}
 }
 
 func TestExitedTerminalsDoNotCountAndTheNewestTwentyStay(t *testing.T) {
