@@ -108,10 +108,9 @@ func TestSizesOfProgramsCountOnlyAlone(t *testing.T) {
 
 func TestResizeWithoutAViewerReachesTheProgram(t *testing.T) {
 	m := manager(t, Config{})
-	p := attach(t, create(t, m, bash()))
-	p.see(t, "$ ")
+	p := attach(t, create(t, m, sh("while :; do stty size; sleep 0.01; done")))
+	p.see(t, "24 80")
 	resize(t, p.t, 91, 33)
-	p.types(t, "stty size\n")
 	p.see(t, "33 91")
 	if p.count(EventResize) != 1 {
 		t.Fatalf("told of %d sizes", p.count(EventResize))
