@@ -10,7 +10,9 @@ type Action interface {
 }
 
 // Unknown is an action of a type that is not spoken here. It goes on as it came.
-type Unknown struct{ Raw json.RawMessage }
+type Unknown struct {
+	Raw json.RawMessage // valid JSON
+}
 
 // Type returns the action's type, or "" if it has none.
 func (a Unknown) Type() string {
@@ -68,11 +70,11 @@ func UnmarshalAction(p []byte) (Action, error) {
 	return a, nil
 }
 
-// AppendAction appends the action's JSON. It panics if there is none, as for an Unknown that is not JSON.
+// AppendAction appends the action's JSON.
 func AppendAction(dst []byte, a Action) []byte {
 	switch a := a.(type) {
 	case Unknown:
-		return append(dst, encode(a.Raw)...)
+		return append(dst, a.Raw...)
 	case TerminalData:
 		dst = append(dst, `{"type":"terminal/data","data":`...)
 		return append(appendText(dst, a.Data), '}')

@@ -20,7 +20,7 @@ type Origin struct {
 	ClientSeq int64  `json:"clientSeq"` // the client's own number for it
 }
 
-// AppendEnvelope appends the envelope's JSON. It panics as AppendAction does.
+// AppendEnvelope appends the envelope's JSON.
 func AppendEnvelope(dst []byte, e Envelope) []byte {
 	dst = append(dst, `{"channel":`...)
 	dst = appendText(dst, e.Channel)

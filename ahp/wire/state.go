@@ -42,6 +42,19 @@ type TerminalInfo struct {
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
 }
 
+// UnmarshalJSON is as strict as UnmarshalAction.
+func (t *TerminalInfo) UnmarshalJSON(p []byte) error {
+	o, err := parseObject(p)
+	if err != nil {
+		return err
+	}
+	*t = TerminalInfo{
+		Resource: required(o, "resource", name), Title: required(o, "title", text), Claim: required(o, "claim", claim),
+		ExitCode: optional(o, "exitCode", integer), Lifecycle: optional(o, "lifecycle", lifecycle),
+	}
+	return o.err
+}
+
 // Statuses of a Lifecycle.
 const (
 	Running = "running"
@@ -52,6 +65,14 @@ const (
 type Lifecycle struct {
 	Status   string `json:"status"`
 	ExitCode *int   `json:"exitCode,omitempty"` // of Exited; nil if there is none
+}
+
+func lifecycle(raw json.RawMessage) (Lifecycle, error) {
+	o, err := parseObject(raw)
+	if err != nil {
+		return Lifecycle{}, err
+	}
+	return Lifecycle{Status: required(o, "status", text), ExitCode: optional(o, "exitCode", integer)}, o.err
 }
 
 // TerminalState is the state of a terminal's channel. As to ExitCode and Lifecycle, see TerminalInfo.
