@@ -58,8 +58,12 @@ func TestTerminalsOverREST(t *testing.T) {
 			t.Errorf("%s is %v, want %v", field, value, want)
 		}
 	}
-	if claim, _ := got["claim"].(map[string]any); claim["kind"] != "person" {
-		t.Errorf("claim %v", got["claim"])
+	var session struct {
+		Client string `json:"client_id"`
+	}
+	c.do("GET", "api/session", nil).into(t, &session)
+	if claim, _ := got["claim"].(map[string]any); claim["kind"] != "client" || claim["client_id"] != session.Client || session.Client == "" {
+		t.Errorf("claim %v, and the page is %q", got["claim"], session.Client)
 	}
 	if _, ok := got["signal"]; ok {
 		t.Error("a running terminal has a signal")
