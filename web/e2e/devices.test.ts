@@ -50,23 +50,12 @@ test('everything works under a base path', async ({ visitor }) => {
   }
 });
 
-test('every control has a name', async ({ person: { page } }) => {
-  const nameless = () =>
-    page.evaluate(() =>
-      [...document.querySelectorAll<HTMLElement>('button, input, select, textarea, [role=tab], [role=dialog], dialog')]
-        .filter((each) => each.checkVisibility())
-        .filter((each) => {
-          const labels = (each.getAttribute('aria-labelledby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent ?? '');
-          const own = (each as HTMLInputElement).labels?.length ? 'labelled' : each.textContent;
-          return ![each.getAttribute('aria-label'), labels.join(''), own].some((name) => name?.trim());
-        })
-        .map((each) => each.outerHTML.slice(0, 120)),
-    );
-  expect(await nameless()).toEqual([]);
+test('every control has a name', async ({ app, page }) => {
+  expect(await app.nameless()).toEqual([]);
   for (const dialog of ['Devices', 'Settings', 'Help']) {
     await page.getByRole('button', { name: dialog }).click();
     await page.getByRole('dialog').waitFor();
-    expect(await nameless()).toEqual([]);
+    expect(await app.nameless()).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   }

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { expect, test as base, type Visitor } from './harness/fixtures';
+import { Program } from './harness/program';
 import { type Network, startNetwork } from './harness/proxy';
 import { prompt, startTandem, type Tandem, until } from './harness/server';
 
@@ -92,6 +93,28 @@ describe('a cut network', () => {
     await app.type('echo back\n');
     await app.sees(/^back$/m);
   });
+});
+
+test('what programs did during an outage shows after it', async ({ app, far, network, page }) => {
+  const claude = await Program.connect(far, 'claude');
+  const [tab] = claude.terminals;
+  const own = await claude.create('build');
+  await app.tab(/^build \(used by claude/).waitFor();
+  const pause = page.getByRole('switch', { name: 'Pause programs' });
+  network.cut();
+  await expect.poll(() => pause.isEnabled()).toBe(false);
+  await page.keyboard.press('Control+Shift+S');
+  await page.getByText('Who is here is not known while the connection is away.').waitFor();
+  await page.keyboard.press('Escape');
+  await claude.request('disposeTerminal', { channel: own });
+  await claude.create('deploy');
+  await claude.claim(tab!);
+  network.mend();
+  await app.tab(/^deploy \(used by claude/).waitFor();
+  await app.card('claude').waitFor();
+  await expect.poll(() => app.tabs.count()).toBe(2);
+  await expect.poll(() => pause.isEnabled()).toBe(true);
+  claude.close();
 });
 
 test('a click on the way is not needed: the keyboard works after an outage', async ({ app, person, network, page }) => {

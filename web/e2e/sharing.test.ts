@@ -132,6 +132,7 @@ describe('the person', () => {
   ] as const)('takes a tab back by %s', async ([, takeBack], { app, page, program }) => {
     const { claude, tab } = await meet(program);
     await app.choose('Share');
+    await expect.poll(() => app.activeTab.getAttribute('title')).toContain('without asking');
     expect(await claude.claim(tab)).toBe('done');
     await app.tab(/used by claude/).waitFor();
     await takeBack(app);
@@ -145,6 +146,7 @@ describe('the person', () => {
   test('types along where a session works, and takes the tab back when asked to', async ({ app, page, program }) => {
     const { claude, tab } = await meet(program);
     await app.choose('Share');
+    await expect.poll(() => app.activeTab.getAttribute('title')).toContain('without asking');
     expect(await claude.claim(tab, 'ahp-session:/s1')).toBe('done');
     await app.banner.getByText('you can type along').waitFor();
     await app.type('echo to');

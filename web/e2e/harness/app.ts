@@ -127,6 +127,20 @@ export class App {
     return last;
   }
 
+  /** The controls that show and have no name for a screen reader, as they begin in HTML. */
+  async nameless(): Promise<string[]> {
+    return this.page.evaluate(() =>
+      [...document.querySelectorAll<HTMLElement>('button, input, select, textarea, dialog, [role=tab], [role=dialog], [role=menu], [role=group]')]
+        .filter((each) => each.checkVisibility())
+        .filter((each) => {
+          const labels = (each.getAttribute('aria-labelledby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent ?? '');
+          const own = (each as HTMLInputElement).labels?.length ? 'labelled' : each.textContent;
+          return ![each.getAttribute('aria-label'), labels.join(''), own].some((name) => name?.trim());
+        })
+        .map((each) => each.outerHTML.slice(0, 120)),
+    );
+  }
+
   /** Pastes as Ctrl+V does: the browser's own paste event, with this text on the clipboard. */
   async paste(text: string): Promise<void> {
     await this.page.evaluate((clip) => {
