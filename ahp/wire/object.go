@@ -156,8 +156,11 @@ func listOf[T any](item func(json.RawMessage) (T, error)) func(json.RawMessage) 
 		}
 		items := make([]T, len(raws))
 		for i, raw := range raws {
-			var err error
-			if items[i], err = item(raw); err != nil {
+			err := error(errMust("not be null"))
+			if string(raw) != "null" {
+				items[i], err = item(raw)
+			}
+			if err != nil {
 				return nil, inside(fmt.Sprintf("[%d]", i), err)
 			}
 		}

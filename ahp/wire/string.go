@@ -4,21 +4,56 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
-// AppendString appends text, which must be valid UTF-8, as a JSON string. Only what JSON cannot do without is escaped.
+const (
+	wordBytes    = 8
+	longestForm  = len(`\u0000`)
+	blockOfBytes = 256 // how much text dst is made ready for at a time, whatever it contains
+)
+
+// AppendString appends text, which must be valid UTF-8, as a JSON string. Only what JSON cannot do without is escaped. All
+// output goes through here, so it looks at eight bytes at a time and copies them in the same step, which may write into
+// dst's capacity beyond what is returned.
 func AppendString(dst, text []byte) []byte {
 	dst = append(dst, '"')
-	for {
-		n := plain(text)
-		dst = append(dst, text[:n]...)
-		if n == len(text) {
-			return append(dst, '"')
+	for len(text) > 0 {
+		n := min(len(text), blockOfBytes)
+		dst = appendBlock(slices.Grow(dst, n*longestForm+wordBytes), text[:n])
+		text = text[n:]
+	}
+	return append(dst, '"')
+}
+
+// appendBlock appends text to dst, which has room for it and for one word more.
+func appendBlock(dst, text []byte) []byte {
+	at := len(dst)
+	dst = dst[:cap(dst)]
+	for len(text) >= wordBytes {
+		word := binary.LittleEndian.Uint64(text)
+		binary.LittleEndian.PutUint64(dst[at:], word)
+		found := special(word)
+		if found == 0 {
+			at += wordBytes
+			text = text[wordBytes:]
+			continue
 		}
-		dst = append(dst, escapes[text[n]]...)
+		n := bits.TrailingZeros64(found) / 8
+		at += n
+		at += copy(dst[at:], escapes[text[n]])
 		text = text[n+1:]
 	}
+	for _, b := range text {
+		if form := escapes[b]; form != "" {
+			at += copy(dst[at:], form)
+		} else {
+			dst[at] = b
+			at++
+		}
+	}
+	return dst[:at]
 }
 
 // appendText appends any string. What is not UTF-8 in it becomes U+FFFD.
@@ -36,23 +71,6 @@ var escapes = func() (table [256]string) {
 	}
 	return table
 }()
-
-// plain returns how many bytes come before the first that must be escaped. All output goes through here, so it looks at
-// eight bytes at a time.
-func plain(text []byte) int {
-	i := 0
-	for ; i+8 <= len(text); i += 8 {
-		if found := special(binary.LittleEndian.Uint64(text[i:])); found != 0 {
-			return i + bits.TrailingZeros64(found)/8
-		}
-	}
-	for ; i < len(text); i++ {
-		if escapes[text[i]] != "" {
-			return i
-		}
-	}
-	return i
-}
 
 // special returns a word whose lowest bit that is set is in the first of eight bytes that must be escaped: a control
 // character, a quotation mark or a backslash. Without one it is 0. Subtracting from a byte that is too small borrows from
