@@ -117,7 +117,7 @@ func (v *Viewer) park(ctx context.Context, gather bool) error {
 			v.gatherTimer.Reset(gatherTime)
 		}
 		timeout = v.gatherTimer.C
-	case v.paused, v.pos < l.clean: // or the window is full: an ack will wake us
+	case v.pos < l.clean: // paused, or the window is full: an ack will wake us
 		v.wakeAt = math.MaxInt64
 	default:
 		v.wakeAt = v.pos + 1

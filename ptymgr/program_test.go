@@ -384,6 +384,19 @@ func TestPausedViewersAreToldNothing(t *testing.T) {
 	})
 }
 
+func TestPausedViewersAreNotAsked(t *testing.T) {
+	term := bench(MinLogBytes)
+	first, second := shown(t, term), shown(t, term)
+	first.types(t, "x")
+	first.SetPaused(true)
+	term.feed([]byte(ask), 5)
+	first.SetPaused(false)
+	term.feed([]byte(ask), 5)
+	if got := first.told(t) + "," + second.told(t); got != maskedAsk+ask+","+ask+maskedAsk {
+		t.Fatalf("the viewers got %q", got)
+	}
+}
+
 func TestPausedViewersEndWithTheirTerminal(t *testing.T) {
 	m := manager(t, Config{})
 	term := create(t, m, bash())
