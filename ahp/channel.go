@@ -90,6 +90,15 @@ func (s *subscription) catchUp() {
 	h.resyncs.Add(1)
 }
 
+// allowed returns the event with what of it the subscriber may read. Output that was printed while a terminal was private
+// can be in the first cut after that. Host.mu is held.
+func (s *subscription) allowed(e event) event {
+	if t := s.channel.terminal; t != nil && e.isCut() {
+		e.from = min(max(e.from, t.access.Floor(s.conn.identity)), e.to)
+	}
+	return e
+}
+
 // taken notes that events up to and with seq are being sent. Host.mu is held.
 func (s *subscription) taken(seq int64) {
 	n := 0

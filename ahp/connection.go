@@ -48,6 +48,8 @@ type connection struct {
 	identity sharing.Identity
 	wake     chan struct{} // one slot: there may be something to send
 	room     chan struct{} // one slot: answers were sent
+	replace  chan struct{} // one slot: the client has come back on another connection
+	left     chan struct{} // closed when nothing of the connection is left
 
 	// The reader's own.
 	client  *sharing.Client   // nil before the handshake
@@ -83,6 +85,7 @@ type answer struct {
 func (h *Host) Serve(ctx context.Context, conn *websocket.Conn, below net.Conn, identity sharing.Identity) websocket.StatusCode {
 	c := &connection{
 		host: h, conn: conn, identity: identity, wake: make(chan struct{}, 1), room: make(chan struct{}, 1),
+		replace: make(chan struct{}, 1), left: make(chan struct{}),
 		stops: map[string]func(){}, subs: map[*subscription]struct{}{},
 	}
 	conn.SetReadLimit(maxMessage)
@@ -112,7 +115,11 @@ func (h *Host) Serve(ctx context.Context, conn *websocket.Conn, below net.Conn, 
 		}
 	})
 	all.Go(func() {
-		<-inner.Done()
+		select {
+		case <-c.replace:
+			end(websocket.StatusPolicyViolation, "", false)
+		case <-inner.Done():
+		}
 		if closing, ok := context.Cause(ctx).(*CloseError); ok {
 			end(closing.Code, closing.Reason, true)
 		}
@@ -136,7 +143,7 @@ func (c *connection) leave() {
 		c.drop(s)
 	}
 	if c.memory != nil {
-		c.memory.disconnected(c.last)
+		c.memory.disconnected()
 	}
 	h.mu.Unlock()
 	for _, stop := range c.stops {
@@ -145,6 +152,7 @@ func (c *connection) leave() {
 	if c.client != nil {
 		c.client.Leave()
 	}
+	close(c.left)
 }
 
 // drop ends a subscription. Host.mu is held.

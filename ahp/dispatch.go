@@ -36,11 +36,13 @@ func (c *connection) dispatch(params json.RawMessage) {
 	h := c.host
 	h.mu.Lock()
 	ch := c.lookUp(p.Channel)
-	h.mu.Unlock()
 	if ch == nil || p.ClientSeq <= c.last {
+		h.mu.Unlock()
 		return
 	}
 	c.last = p.ClientSeq
+	c.memory.last = max(c.memory.last, c.last)
+	h.mu.Unlock()
 	origin := &wire.Origin{ClientID: c.client.ID(), ClientSeq: p.ClientSeq}
 	action, malformed := wire.UnmarshalAction(p.Action)
 	refuse := func(reason string) {

@@ -57,10 +57,7 @@ func (c *connection) reconnect(params json.RawMessage) (any, *wire.Error) {
 	}
 	unknown := &wire.Error{Code: wire.NotFound, Message: "this client is not known here: initialize again"}
 	key := keyOf(c.identity, p.ClientID)
-	h.mu.Lock()
-	known := h.clients[key] != nil
-	h.mu.Unlock()
-	if !known {
+	if !h.clear(key) {
 		return nil, unknown
 	}
 	client, joinErr := h.cfg.Sharing.Join(c.identity, p.ClientID)
@@ -83,6 +80,26 @@ func (c *connection) reconnect(params json.RawMessage) (any, *wire.Error) {
 	}
 	snapshots, _ := c.snapshots(names)
 	return wire.ReconnectSnapshotResult{Type: "snapshot", Snapshots: snapshots}, nil
+}
+
+// clear makes way for a client that comes back, and reports whether it is known. A program that reconnects has given its
+// earlier connections up, though they may not know yet: what they still carry must not come after what it sends now.
+// Those of a person may be other windows of the browser, and stay.
+func (h *Host) clear(key clientKey) bool {
+	h.mu.Lock()
+	known := h.clients[key]
+	var earlier []*connection
+	for c := range h.connections {
+		if known != nil && c.memory == known && c.identity.Kind == sharing.Program {
+			earlier = append(earlier, c)
+		}
+	}
+	h.mu.Unlock()
+	for _, c := range earlier {
+		signal(c.replace)
+		<-c.left
+	}
+	return known != nil
 }
 
 // mayReplay reports whether a client that has everything up to seq can be sent just what came after it on the channel.

@@ -54,9 +54,8 @@ func (m *memory) torn(seq int64) bool {
 	return false
 }
 
-func (m *memory) disconnected(last int64) {
+func (m *memory) disconnected() {
 	m.connections--
-	m.last = last
 	m.away = time.Now()
 }
 

@@ -44,7 +44,7 @@ func (c *connection) replay(names []string, lastSeen int64) (wire.ReconnectRepla
 	for _, s := range live {
 		after, _ := s.channel.after(lastSeen)
 		for _, e := range after {
-			events = append(events, missed{e, s})
+			events = append(events, missed{s.allowed(e), s})
 		}
 	}
 	slices.SortFunc(events, func(a, b missed) int { return int(a.seq - b.seq) })

@@ -130,6 +130,7 @@ func (c *connection) next(now time.Time) (p parcel, wait time.Duration, ok bool)
 	}
 	first.taken(p.event.seq)
 	c.sent = p.event.seq
+	p.event = first.allowed(p.event)
 	return p, 0, true
 }
 
