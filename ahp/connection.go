@@ -214,7 +214,11 @@ func (c *connection) respond(id json.RawMessage, result any, err *wire.Error) {
 	message := wire.Response(id, result, err)
 	c.host.mu.Lock()
 	defer c.host.mu.Unlock()
-	c.answer(answer{after: c.host.seq, message: message, last: err != nil && err.Code == wire.UnsupportedProtocolVersion})
+	after := c.host.seq
+	if c.fence > 0 {
+		after = c.fence // what has come since then is not in the snapshots of the response
+	}
+	c.answer(answer{after: after, message: message, last: err != nil && err.Code == wire.UnsupportedProtocolVersion})
 }
 
 // answer queues a response. Host.mu is held.
