@@ -237,7 +237,7 @@ func (w *world) lifecycleTold(name, version string) (frames []string, snapshots 
 	snapshots = append(snapshots, rawState(t, s.subscribe(channel, "")), rawState(t, s.subscribe(RootChannel, "")))
 	_ = s.conn.CloseNow()
 	back := w.open("claude")
-	back.call("reconnect", fmt.Sprintf(`{"channel":"ahp-root://","clientId":%q,"lastSeenServerSeq":%d,"subscriptions":[%q,"ahp-root://"]}`, name, away, channel))
+	back.reconnect(name, away, channel, RootChannel)
 	if last := back.frames[len(back.frames)-1]; !strings.Contains(last, `"type":"replay"`) || !strings.Contains(last, "terminal/exited") {
 		t.Errorf("%s: reconnected with %s", version, last)
 	}

@@ -72,6 +72,13 @@ func (s *socket) initialize(clientID, version string, channels ...string) wire.I
 	return result
 }
 
+// reconnect sends the request and returns the response.
+func (s *socket) reconnect(clientID string, lastSeen int64, channels ...string) frame {
+	s.t.Helper()
+	return s.call("reconnect", fmt.Sprintf(`{"channel":"ahp-root://","clientId":%q,"lastSeenServerSeq":%d,"subscriptions":%s}`,
+		clientID, lastSeen, list(channels)))
+}
+
 // list returns a JSON array.
 func list(items []string) string {
 	if items == nil {
@@ -114,10 +121,7 @@ func (s *socket) hear() frame {
 		s.t.Fatalf("%v in %.200s", err, text)
 	}
 	if f.Method == "action" {
-		var e wire.Envelope
-		if err := json.Unmarshal(f.Params, &e); err != nil {
-			s.t.Fatalf("%v in %.200s", err, text)
-		}
+		e := s.envelope(f)
 		if e.ServerSeq <= s.LastSeen {
 			s.t.Fatalf("number %d came after %d", e.ServerSeq, s.LastSeen)
 		}
@@ -125,6 +129,28 @@ func (s *socket) hear() frame {
 		s.Apply(e)
 	}
 	return f
+}
+
+// envelope reads an action. One that cannot be read is told to whoever sent it, and nobody else.
+func (s *socket) envelope(f frame) (e wire.Envelope) {
+	s.t.Helper()
+	err := json.Unmarshal(f.Params, &e)
+	if err == nil {
+		return e
+	}
+	var refused struct {
+		Channel, RejectionReason string
+		Action                   json.RawMessage
+		ServerSeq                int64
+		Origin                   *wire.Origin
+	}
+	if json.Unmarshal(f.Params, &refused) != nil || refused.RejectionReason == "" {
+		s.t.Fatalf("%v in %.200s", err, f.Text)
+	}
+	return wire.Envelope{
+		Channel: refused.Channel, Action: wire.Unknown{Raw: refused.Action}, ServerSeq: refused.ServerSeq,
+		Origin: refused.Origin, RejectionReason: refused.RejectionReason,
+	}
 }
 
 // answer takes actions until the response to the request with this id, and returns that.
@@ -231,11 +257,23 @@ func (s *socket) untilText(channel, words string) {
 // until takes actions until one of a type comes, and returns that.
 func (s *socket) until(kind string) wire.Envelope {
 	s.t.Helper()
+	return s.await(func(e wire.Envelope) bool { return e.Action.Type() == kind })
+}
+
+// own takes actions until one is of a client, and returns that.
+func (s *socket) own() wire.Envelope {
+	s.t.Helper()
+	return s.await(func(e wire.Envelope) bool { return e.Origin != nil })
+}
+
+func (s *socket) await(wanted func(wire.Envelope) bool) wire.Envelope {
+	s.t.Helper()
 	for {
-		if f := s.hear(); f.Method == "action" {
-			if e := s.seen[len(s.seen)-1]; e.Action.Type() == kind {
-				return e
-			}
+		if f := s.hear(); f.Method != "action" {
+			s.t.Fatalf("not an action: %.300s", f.Text)
+		}
+		if e := s.seen[len(s.seen)-1]; wanted(e) {
+			return e
 		}
 	}
 }
