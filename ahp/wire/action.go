@@ -26,6 +26,7 @@ func (a Unknown) Type() string {
 // readers has, for each known type, what reads its actions.
 var readers = map[string]func(*object) Action{
 	TerminalData{}.Type():                      readTerminalData,
+	TerminalOutput{}.Type():                    readTerminalOutput,
 	TerminalInput{}.Type():                     readTerminalInput,
 	TerminalResized{}.Type():                   readTerminalResized,
 	TerminalClaimed{}.Type():                   readTerminalClaimed,

@@ -12,6 +12,7 @@ var actions = []struct {
 	json   string
 }{
 	{TerminalData{"a\x1b[0m<\"é"}, `{"type":"terminal/data","data":"a\u001b[0m<\"é"}`},
+	{TerminalOutput{"a"}, `{"type":"terminal/output","data":"a"}`},
 	{TerminalInput{"ls\r"}, `{"type":"terminal/input","data":"ls\r"}`},
 	{TerminalResized{80, 24}, `{"type":"terminal/resized","cols":80,"rows":24}`},
 	{TerminalClaimed{Claim{Kind: ClaimClient, ClientID: "c"}}, `{"type":"terminal/claimed","claim":{"kind":"client","clientId":"c"}}`},

@@ -31,6 +31,7 @@ type InitializeResult struct {
 	Snapshots             []Snapshot      `json:"snapshots"`       // never nil
 	ServerInfo            *Implementation `json:"serverInfo,omitempty"`
 	DefaultDirectory      string          `json:"defaultDirectory,omitempty"` // URI
+	Meta                  map[string]any  `json:"_meta,omitempty"`            // from 0.8 on
 	TerminalCommandPrefix string          `json:"terminalCommandPrefix,omitempty"`
 	TCPConnections        json.RawMessage `json:"tcpConnections,omitzero"` // of hosts that forward ports
 }
@@ -138,6 +139,8 @@ type CreateTerminalParams struct {
 	Cwd     string `json:"cwd,omitempty"`  // URI
 	Cols    *int   `json:"cols,omitempty"` // 1 or more
 	Rows    *int   `json:"rows,omitempty"`
+
+	ExecutionTarget string `json:"executionTarget,omitempty"` // "server", which is the default, or ExecutedByClient
 }
 
 // ListSessionsResult is the result of listSessions.

@@ -25,10 +25,10 @@ func Parse(p []byte) (Message, *Error) {
 	if !utf8.Valid(p) {
 		return Message{}, &Error{Code: ParseError, Message: "the message is not UTF-8"}
 	}
-	if !json.Valid(p) {
+	o, err := parseObject(p)
+	if err != nil && !json.Valid(p) {
 		return Message{}, &Error{Code: ParseError, Message: "the message is not JSON"}
 	}
-	o, err := parseObject(p)
 	if err != nil {
 		return Message{}, &Error{Code: InvalidRequest, Message: "the message must be an object; batches are not taken"}
 	}

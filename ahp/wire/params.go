@@ -82,6 +82,8 @@ func ParseCreateTerminal(params json.RawMessage) (CreateTerminalParams, *Error) 
 			Cwd:     orZero(optional(o, "cwd", text)),
 			Cols:    optional(o, "cols", cells),
 			Rows:    optional(o, "rows", cells),
+
+			ExecutionTarget: orZero(optional(o, "executionTarget", executionTarget)),
 		}
 	})
 }
@@ -119,6 +121,15 @@ func delivery(raw json.RawMessage) (Delivery, error) {
 		*latency = min(*latency, MaxLatency.Milliseconds())
 	}
 	return Delivery{latency}, o.err
+}
+
+// executionTarget is where a terminal's program runs.
+func executionTarget(raw json.RawMessage) (string, error) {
+	target, err := text(raw)
+	if err != nil || target != "server" && target != ExecutedByClient {
+		return "", errMust(`be "server" or "client"`)
+	}
+	return target, nil
 }
 
 // cells is the width or height of a terminal.

@@ -40,6 +40,8 @@ type TerminalInfo struct {
 	Claim     Claim      `json:"claim"`
 	ExitCode  *int       `json:"exitCode,omitempty"` // nil while the program runs
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`
+
+	ExecutionTarget string `json:"executionTarget,omitempty"` // ExecutedByClient; absent if the host runs it
 }
 
 // UnmarshalJSON is as strict as UnmarshalAction.
@@ -51,9 +53,13 @@ func (t *TerminalInfo) UnmarshalJSON(p []byte) error {
 	*t = TerminalInfo{
 		Resource: required(o, "resource", name), Title: required(o, "title", text), Claim: required(o, "claim", claim),
 		ExitCode: optional(o, "exitCode", integer), Lifecycle: optional(o, "lifecycle", lifecycle),
+		ExecutionTarget: orZero(optional(o, "executionTarget", text)),
 	}
 	return o.err
 }
+
+// ExecutedByClient is the ExecutionTarget of a terminal whose program runs at the client that holds it. It never changes.
+const ExecutedByClient = "client"
 
 // Statuses of a Lifecycle.
 const (
@@ -86,6 +92,7 @@ type TerminalState struct {
 	SupportsCommandDetection bool       `json:"supportsCommandDetection,omitempty"`
 	ExitCode                 *int       `json:"exitCode,omitempty"`
 	Lifecycle                *Lifecycle `json:"lifecycle,omitempty"`
+	ExecutionTarget          string     `json:"executionTarget,omitempty"`
 }
 
 // Types of parts.

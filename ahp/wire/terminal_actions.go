@@ -5,6 +5,11 @@ type TerminalData struct {
 	Data string `json:"data"`
 }
 
+// TerminalOutput is output of a terminal that runs at a client. Only that client sends it, and others are told TerminalData.
+type TerminalOutput struct {
+	Data string `json:"data"`
+}
+
 // TerminalInput is what is typed. It changes no state.
 type TerminalInput struct {
 	Data string `json:"data"`
@@ -31,7 +36,7 @@ type TerminalCwdChanged struct {
 	Cwd string `json:"cwd"` // URI
 }
 
-// TerminalExited says that a terminal's program has ended. Only hosts send it.
+// TerminalExited says that a terminal's program has ended. Only hosts send it, and clients of terminals that run there.
 type TerminalExited struct {
 	ExitCode *int `json:"exitCode,omitempty"` // nil if there is none
 }
@@ -58,6 +63,7 @@ type TerminalCommandFinished struct {
 
 // The types of the actions on the wire.
 func (TerminalData) Type() string                      { return "terminal/data" }
+func (TerminalOutput) Type() string                    { return "terminal/output" }
 func (TerminalInput) Type() string                     { return "terminal/input" }
 func (TerminalResized) Type() string                   { return "terminal/resized" }
 func (TerminalClaimed) Type() string                   { return "terminal/claimed" }
@@ -69,8 +75,9 @@ func (TerminalCommandDetectionAvailable) Type() string { return "terminal/comman
 func (TerminalCommandExecuted) Type() string           { return "terminal/commandExecuted" }
 func (TerminalCommandFinished) Type() string           { return "terminal/commandFinished" }
 
-func readTerminalData(o *object) Action  { return TerminalData{required(o, "data", text)} }
-func readTerminalInput(o *object) Action { return TerminalInput{required(o, "data", text)} }
+func readTerminalData(o *object) Action   { return TerminalData{required(o, "data", text)} }
+func readTerminalOutput(o *object) Action { return TerminalOutput{required(o, "data", text)} }
+func readTerminalInput(o *object) Action  { return TerminalInput{required(o, "data", text)} }
 
 func readTerminalResized(o *object) Action {
 	return TerminalResized{Cols: required(o, "cols", integer), Rows: required(o, "rows", integer)}
