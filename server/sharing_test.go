@@ -1,0 +1,333 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	ahpwire "tandem/ahp/wire"
+	"tandem/sharing"
+)
+
+// verdict is what came of asking: done; refused, with a reason; not found; or nothing, where a door says nothing.
+type verdict struct{ what, reason string }
+
+var (
+	done     = verdict{what: "done"}
+	notFound = verdict{what: "not found"}
+	nothing  = verdict{what: "nothing"}
+)
+
+func refusedFor(reason string) verdict { return verdict{"refused", reason} }
+
+func (a answer) verdict() verdict {
+	switch {
+	case a.status < 300:
+		return done
+	case a.status == http.StatusNotFound:
+		return notFound
+	}
+	return refusedFor(a.String())
+}
+
+// verdictOf is that of an AHP request's error.
+func verdictOf(err error) verdict {
+	switch codeOf(err) {
+	case 0:
+		return done
+	case ahpwire.NotFound:
+		return notFound
+	}
+	return refusedFor(err.Error())
+}
+
+// onLane has somebody do something on the byte lane. It stays open: what it does to the size ends with it.
+func (a *actor) onLane(it subject, do func(*lane) *frame) verdict {
+	l, status := a.view(it, "")
+	switch {
+	case status == http.StatusNotFound:
+		return notFound
+	case l == nil:
+		return refusedFor(fmt.Sprint("status ", status))
+	}
+	l.frame("ready")
+	if refused := do(l); refused != nil {
+		if refused.Code != "refused" {
+			a.t.Errorf("error frame %+v", refused)
+		}
+		return refusedFor(refused.Title)
+	}
+	return nothing
+}
+
+// onAHP has somebody dispatch an action, to which there is an answer only if it is refused.
+func (a *actor) onAHP(channel string, action ahpwire.Action) verdict {
+	if refused := a.ahp.does(channel, action); refused != "" {
+		return refusedFor(refused)
+	}
+	return nothing
+}
+
+// try is how somebody does something at one door.
+type try func(*scene, *actor, subject) verdict
+
+// cannot stands for a door that has no way to ask for something.
+var cannot try
+
+// effect is what doing something changes.
+type effect func(*scene, subject) any
+
+// acts are the rows of the table of sharing but for claims: the columns are the person, the program that holds the
+// terminal, another program, and the session's own side.
+var acts = []struct {
+	name                          string
+	person, holds, other, session string
+	rest, lane, ahp               try
+	effect                        effect
+}{
+	{"read", "always", "yes", "by mode", "yes", readREST, readLane, readAHP, nil},
+	{"read privately", "always", "not found", "not found", "not found", readREST, readLane, readAHP, nil},
+	{"type", "always", "yes", "no", "yes", cannot, typeLane, typeAHP, inputOf},
+	{"resize while nobody shows it", "always", "yes", "no", "yes", cannot, resizeLane, resizeAHP, sizeOf},
+	{"resize at a browser while another shows it", "always", "no", "no", "no", cannot, resizeLane, cannot, sizeOf},
+	{"resize otherwise while a browser shows it", "no", "no", "no", "no", cannot, cannot, resizeAHP, sizeOf},
+	{"clear", "always", "yes", "no", "yes", cannot, clearLane, clearAHP, tailOf},
+	{"rename", "always", "yes", "no", "yes", renameREST, cannot, renameAHP, titleOf},
+	{"dispose of one's own", "always", "yes", "no", "yes", disposeREST, cannot, disposeAHP, whetherThere},
+	{"dispose of another's", "always", "no", "no", "no", disposeREST, cannot, disposeAHP, whetherThere},
+	{"change the mode", "always", "no", "no", "no", cannot, cannot, setModeAHP, modeOf},
+}
+
+func readREST(s *scene, who *actor, it subject) verdict {
+	one := who.do("GET", "api/terminals/"+it.id, nil).verdict()
+	a := who.do("GET", "api/terminals", nil)
+	if a.verdict() != done {
+		return a.verdict()
+	}
+	var list []terminalJSON
+	a.into(s.t, &list)
+	in := slices.ContainsFunc(list, func(t terminalJSON) bool { return t.ID == it.id })
+	if in != (one == done) {
+		s.t.Errorf("GET: %v, and in the list: %v", one, in)
+	}
+	return one
+}
+
+func readLane(_ *scene, who *actor, it subject) verdict {
+	v := who.onLane(it, func(*lane) *frame { return nil })
+	if v == nothing {
+		return done
+	}
+	return v
+}
+
+func readAHP(s *scene, who *actor, it subject) verdict {
+	who.ahp.sync()
+	listed := who.ahp.listed(it.uri)
+	v := verdictOf(who.ahp.trySubscribe(it.uri))
+	if listed != (v == done) {
+		s.t.Errorf("subscribe: %v, and in the list: %v", v, listed)
+	}
+	who.ahp.unsubscribe(it.uri)
+	return v
+}
+
+func typeLane(_ *scene, who *actor, it subject) verdict {
+	return who.onLane(it, func(l *lane) *frame { return l.asks("", "x") })
+}
+
+func typeAHP(_ *scene, who *actor, it subject) verdict {
+	return who.onAHP(it.uri, ahpwire.TerminalInput{Data: "x"})
+}
+
+func inputOf(s *scene, _ subject) any { return s.terminals.Stats().InputBytes }
+
+// anotherSize is smaller than the terminal's, so that it counts beside that of another viewer.
+func (s *scene) anotherSize(it subject) (cols, rows int) {
+	size := s.info(it).Size
+	return size.Cols - 1, size.Rows
+}
+
+func resizeLane(s *scene, who *actor, it subject) verdict {
+	cols, rows := s.anotherSize(it)
+	return who.onLane(it, func(l *lane) *frame {
+		return l.asks(fmt.Sprintf(`{"type":"resize","cols":%d,"rows":%d}`, cols, rows), "")
+	})
+}
+
+func resizeAHP(s *scene, who *actor, it subject) verdict {
+	cols, rows := s.anotherSize(it)
+	return who.onAHP(it.uri, ahpwire.TerminalResized{Cols: cols, Rows: rows})
+}
+
+func sizeOf(s *scene, it subject) any { return s.info(it).Size }
+
+func clearLane(_ *scene, who *actor, it subject) verdict {
+	return who.onLane(it, func(l *lane) *frame { return l.asks(`{"type":"clear"}`, "") })
+}
+
+func clearAHP(_ *scene, who *actor, it subject) verdict {
+	return who.onAHP(it.uri, ahpwire.TerminalCleared{})
+}
+
+func tailOf(s *scene, it subject) any {
+	tail, _ := s.find(it).Pty().Bounds()
+	return tail
+}
+
+func (s *scene) anotherTitle(it subject) string { return s.info(it).Title + "+" }
+
+func renameREST(s *scene, who *actor, it subject) verdict {
+	return who.do("PATCH", "api/terminals/"+it.id, map[string]any{"title": s.anotherTitle(it)}).verdict()
+}
+
+func renameAHP(s *scene, who *actor, it subject) verdict {
+	return who.onAHP(it.uri, ahpwire.TerminalTitleChanged{Title: s.anotherTitle(it)})
+}
+
+func titleOf(s *scene, it subject) any { return s.info(it).Title }
+
+func disposeREST(_ *scene, who *actor, it subject) verdict {
+	return who.do("DELETE", "api/terminals/"+it.id, nil).verdict()
+}
+
+func disposeAHP(_ *scene, who *actor, it subject) verdict { return verdictOf(who.ahp.tryDispose(it.uri)) }
+
+func whetherThere(s *scene, it subject) any { return s.find(it) != nil }
+
+func setModeAHP(s *scene, who *actor, it subject) verdict {
+	mode := "watch"
+	if modeOf(s, it) == sharing.Watch {
+		mode = "share"
+	}
+	return who.onAHP(ahpwire.SharingChannel, ahpwire.SharingModeSet{Resource: it.uri, Mode: mode})
+}
+
+func modeOf(s *scene, it subject) any { return s.info(it).Mode }
+
+// column is somebody at a terminal, and how that comes to be held as the column has it.
+type column struct {
+	name    string
+	who     func(*scene) *actor
+	held    func(*scene, subject)
+	onlyAHP bool // REST and the byte lane have no client ids: there, all of a program's clients are one
+}
+
+func desk(s *scene) *actor   { return s.desk }
+func phone(s *scene) *actor  { return s.phone }
+func claude(s *scene) *actor { return s.claude }
+func twin(s *scene) *actor   { return s.twin }
+func codex(s *scene) *actor  { return s.codex }
+func reader(s *scene) *actor { return s.reader }
+
+func byDesk(s *scene, it subject)    { s.hand(it, s.desk) }
+func byPhone(s *scene, it subject)   { s.hand(it, s.phone) }
+func byClaude(s *scene, it subject)  { s.hand(it, s.claude) }
+func bySession(s *scene, it subject) { s.handSession(it, s.claude) }
+
+var columns = map[string][]column{
+	"person": {
+		{"the person at what they hold", desk, byDesk, false},
+		{"the person at what another browser holds", desk, byPhone, false},
+		{"the person at what a program holds", desk, byClaude, false},
+		{"the person at what a session holds", phone, bySession, false},
+	},
+	"holds": {
+		{"the program that holds it", claude, byClaude, false},
+	},
+	"other": {
+		{"a program at what the person holds", codex, byDesk, false},
+		{"a program at what another holds", codex, byClaude, false},
+		{"a program at what a session holds", codex, bySession, false},
+		{"another client of the program that holds it", twin, byClaude, true},
+		{"a token that may only read", reader, byDesk, false},
+	},
+	"session": {
+		{"the session's program", claude, bySession, false},
+		{"another client of the session's program", twin, bySession, true},
+	},
+}
+
+func TestTableOfSharingAtEveryDoor(t *testing.T) {
+	s := openScene(t, nil)
+	cells := 0
+	for _, act := range acts {
+		for name, cell := range map[string]string{"person": act.person, "holds": act.holds, "other": act.other, "session": act.session} {
+			for _, col := range columns[name] {
+				for door, try := range map[string]try{"REST": act.rest, "byte lane": act.lane, "AHP": act.ahp} {
+					if try == nil || col.onlyAHP && door != "AHP" {
+						continue
+					}
+					cells++
+					t.Run(act.name+"/"+col.name+"/"+door, func(t *testing.T) {
+						s.checkCell(t, act.name, cell, col, try, act.effect)
+					})
+				}
+			}
+		}
+	}
+	if cells < 150 {
+		t.Errorf("only %d cells", cells)
+	}
+}
+
+func (s *scene) checkCell(t *testing.T, act, cell string, col column, try try, effect effect) {
+	maker, who := s.desk, col.who(s)
+	switch {
+	case act == "dispose of one's own" && who != s.reader:
+		maker = who
+	case act == "dispose of another's" && who == s.desk:
+		maker = s.codex
+	}
+	// What is allowed is tried in the mode that allows least, what is not in the one that allows most.
+	modes := []string{"watch"}
+	switch {
+	case act == "read privately":
+		modes = []string{"private"}
+	case cell == "by mode":
+		modes = []string{"watch", "ask", "share"}
+	case cell == "no":
+		modes = []string{"share"}
+	}
+	for _, mode := range modes {
+		it := s.open(maker)
+		col.held(s, it)
+		s.mode(it, mode)
+		switch {
+		case act == "clear":
+			s.prints(it, "echo pri''nted\n", "printed\r\n")
+		case strings.Contains(act, "shows it") && !strings.Contains(act, "nobody"):
+			shown, _ := s.phone.view(it, "")
+			shown.asks(`{"type":"resize","cols":100,"rows":30}`, "")
+		}
+		var before any
+		if effect != nil {
+			before = effect(s, it)
+		}
+		got := try(s, who, it)
+		changed := false
+		if effect != nil {
+			changed = effect(s, it) != before
+			if got == nothing && changed {
+				got = done
+			}
+		}
+		ok := false
+		switch cell {
+		case "always", "yes", "by mode": // all modes but private let programs read
+			ok = got == done && (effect == nil || changed)
+		case "no": // a browser's size that does not count is no error, nor is an unknown channel's action
+			ok = !changed && (got.what == "refused" || got == nothing && (strings.HasPrefix(act, "resize") || act == "change the mode"))
+		case "not found":
+			ok = got == notFound
+		}
+		if !ok {
+			t.Errorf("in mode %s: %v, changed: %v; want %s", mode, got, changed, cell)
+		}
+		if v := disposeREST(s, s.desk, it); v != done && v != notFound {
+			t.Error(v)
+		}
+	}
+}
