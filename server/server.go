@@ -51,6 +51,7 @@ type Config struct {
 	Logger         *slog.Logger // never receives secrets, input or output
 
 	pingEvery time.Duration // between pings on a socket; 0 means the constant pingEvery, less in tests
+	grace     time.Duration // how long whoever disconnects keeps their claims; 0 means sharing.DefaultGrace, less in tests
 }
 
 func (c *Config) tls() bool { return c.TLSCert != "" || c.SelfSigned }
@@ -100,7 +101,7 @@ func New(cfg Config) (*Server, error) {
 		Terminals: ptymgr.Config{
 			MaxTerminals: cfg.MaxTerminals, LogBytes: cfg.LogBytes, Shell: cfg.Shell, Dir: cfg.Dir, Logger: cfg.Logger,
 		},
-		Trusted: s.logins.Trusted, Trust: s.logins.TrustToken, Logger: cfg.Logger,
+		Grace: cfg.grace, Trusted: s.logins.Trusted, Trust: s.logins.TrustToken, Logger: cfg.Logger,
 	})
 	s.ahp = ahp.NewHost(ahp.Config{Sharing: s.terminals, Version: cfg.Version, Logger: cfg.Logger, PingEvery: cfg.pingEvery})
 	s.tickets = newTickets(keys.Hash, keys.Block, rand.Text())

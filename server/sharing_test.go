@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -193,7 +194,9 @@ func disposeREST(_ *scene, who *actor, it subject) verdict {
 	return who.do("DELETE", "api/terminals/"+it.id, nil).verdict()
 }
 
-func disposeAHP(_ *scene, who *actor, it subject) verdict { return verdictOf(who.ahp.tryDispose(it.uri)) }
+func disposeAHP(_ *scene, who *actor, it subject) verdict {
+	return verdictOf(who.ahp.tryDispose(it.uri))
+}
 
 func whetherThere(s *scene, it subject) any { return s.find(it) != nil }
 
@@ -329,5 +332,147 @@ func (s *scene) checkCell(t *testing.T, act, cell string, col column, try try, e
 		if v := disposeREST(s, s.desk, it); v != done && v != notFound {
 			t.Error(v)
 		}
+	}
+}
+
+// claims are the row "claim" of the table: who claims a terminal of the person's that is held so, for whom, and what comes
+// of it in the modes watch, ask and share: done, or a part of the reason. AHP alone has claims; on the byte lane there is
+// the key with which the person takes a terminal back.
+var claims = []struct {
+	who   func(*scene) *actor
+	held  func(*scene, subject)
+	claim string
+	want  [3]string
+}{
+	// The person, always: takes over, narrows, hands to a client that is known.
+	{desk, byDesk, "own", all("")},
+	{desk, byPhone, "own", all("")},
+	{desk, byClaude, "own", all("")},
+	{desk, bySession, "own", all("")},
+	{desk, bySession, "narrower", all("")},
+	{desk, bySession, "same session", all("")},
+	{desk, byDesk, "phone", all("")},
+	{desk, byDesk, "codex", all("")},
+	{desk, byClaude, "codex", all("")},
+	{desk, byDesk, "session", all("")},
+	{desk, byDesk, "nobody", all("no such client")},
+	{desk, byDesk, "reader", all("may only read")},
+
+	// The program that holds it: hands to any client that is known, or to a session.
+	{claude, byClaude, "own", all("")},
+	{claude, byClaude, "phone", all("")},
+	{claude, byClaude, "codex", all("")},
+	{claude, byClaude, "session", all("")},
+	{claude, byClaude, "nobody", all("no such client")},
+
+	// Another program: by mode, if the person holds it.
+	{codex, byDesk, "own", [3]string{"only watch", sharing.AskedReason, ""}},
+	{codex, byDesk, "session", [3]string{"only watch", sharing.AskedReason, ""}},
+	{codex, byDesk, "phone", all("only for its own")},
+	{codex, byDesk, "claude", all("only for its own")},
+	{codex, byClaude, "own", all("another program holds")},
+	{codex, byClaude, "session", all("another program holds")},
+	{codex, bySession, "own", all("a session holds")},
+	{codex, bySession, "narrower", all("a session holds")},
+	{twin, byClaude, "own", all("another program holds")},
+	{reader, byDesk, "own", all("terminals:write")},
+	{reader, byDesk, "session", all("terminals:write")},
+
+	// The session's own side: narrows, widens for a new tool call, hands back.
+	{claude, bySession, "narrower", all("")},
+	{twin, bySession, "narrower", all("")},
+	{claude, bySession, "same session", all("")},
+	{claude, bySession, "own", all("")},
+	{twin, bySession, "own", all("")},
+	{claude, bySession, "phone", all("")},
+	{claude, bySession, "codex", all("hand it back")},
+	{claude, bySession, "session", all("hand it back")},
+}
+
+func all(want string) [3]string { return [3]string{want, want, want} }
+
+func TestTableOfClaims(t *testing.T) {
+	s := openScene(t, nil)
+	it := s.open(s.desk)
+	for _, row := range claims {
+		for i, mode := range []string{"watch", "ask", "share"} {
+			row.held(s, it)
+			s.mode(it, mode)
+			who := row.who(s)
+			var claim ahpwire.Action
+			var next string
+			switch row.claim {
+			case "session":
+				next, claim = "ahp-session:/new", claimForSession("ahp-session:/new", "")
+			case "narrower":
+				next, claim = "ahp-session:/s", claimForSession("ahp-session:/s", "")
+			case "same session":
+				next, claim = "ahp-session:/s", claimForSession("ahp-session:/s", "next")
+			default:
+				next = map[string]string{
+					"own": who.name, "phone": s.phone.name, "claude": s.claude.name, "codex": s.codex.name, "reader": s.reader.name, "nobody": "nobody",
+				}[row.claim]
+				claim = claimFor(next)
+			}
+			before := s.holder(it)
+			refused := who.ahp.does(it.uri, claim)
+			what := fmt.Sprintf("%s claims for %s what %s holds, in mode %s", who.name, row.claim, before, mode)
+			if want := row.want[i]; (refused == "") != (want == "") || !strings.Contains(refused, want) {
+				t.Errorf("%s: refused for %q, want %q", what, refused, want)
+			}
+			if refused != "" {
+				next = before
+			}
+			if now := s.holder(it); now != next {
+				t.Errorf("%s: %s holds it then, want %s", what, now, next)
+			}
+		}
+	}
+	s.mode(it, "private")
+	for _, who := range []*actor{s.claude, s.codex, s.reader} {
+		if v := who.onAHP(it.uri, claimFor(who.name)); v != nothing {
+			t.Errorf("%s claims what is private: %v", who.name, v)
+		}
+	}
+	if refused := s.desk.ahp.does(it.uri, claimFor(s.claude.name)); !strings.Contains(refused, "private") {
+		t.Errorf("the person hands out what is private: %q", refused)
+	}
+}
+
+// Two of the slots are kept for people, at every door.
+func TestSlotsAreKeptForPeople(t *testing.T) {
+	s := openScene(t, func(cfg *Config) { cfg.MaxTerminals = 4 })
+	s.open(s.claude)
+	s.open(s.codex)
+	for _, who := range []*actor{s.claude, s.codex} {
+		p := isProblem(t, who.do("POST", "api/terminals", map[string]any{}), http.StatusConflict)
+		if p.Limit != 4 {
+			t.Errorf("REST tells of the limit %d", p.Limit)
+		}
+		err, _ := errors.AsType[*ahpwire.Error](who.ahp.tryCreate("ahp-terminal:/third", who.name))
+		if err == nil || err.Code != ahpwire.Internal || fmt.Sprint(err.Data) != "map[limit:4]" {
+			t.Errorf("AHP: %v", err)
+		}
+	}
+	s.desk.create(bareBash)
+	s.open(s.phone)
+	isProblem(t, s.desk.do("POST", "api/terminals", map[string]any{}), http.StatusConflict)
+	if code := codeOf(s.desk.ahp.tryCreate("ahp-terminal:/fifth", s.desk.name)); code != ahpwire.Internal {
+		t.Errorf("AHP: %d", code)
+	}
+}
+
+// A token makes only what it has the scope for.
+func TestReaderMakesNothing(t *testing.T) {
+	s := openScene(t, nil)
+	if got := refusal(t, s.reader.do("POST", "api/terminals", map[string]any{})); got != "terminals:write" {
+		t.Errorf("REST: refused for %q", got)
+	}
+	err := s.reader.ahp.tryCreate("ahp-terminal:/new", s.reader.name)
+	if codeOf(err) != ahpwire.PermissionDenied || !strings.Contains(err.Error(), "terminals:write") {
+		t.Errorf("AHP: %v", err)
+	}
+	if live := s.terminals.Stats().Live; live != 0 {
+		t.Errorf("there are %d", live)
 	}
 }
