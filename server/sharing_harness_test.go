@@ -231,6 +231,7 @@ type actor struct {
 	*client        // REST and the byte lane
 	ahp     *peer  // subscribed to the root, and a person to the sharing channel too
 	name    string // client id at AHP
+	token   string // a program's
 }
 
 // scene is a server with everybody who plays a part at it.
@@ -282,7 +283,7 @@ func (s *scene) browsing() *actor {
 // programmed is a program with a token.
 func (s *scene) programmed(token, clientID string) *actor {
 	s.t.Helper()
-	a := &actor{client: s.program(s.t, token), name: clientID}
+	a := &actor{client: s.program(s.t, token), name: clientID, token: token}
 	bare := s.browser(s.t)
 	bare.origin = ""
 	a.ahp = bare.dialAHP(token, clientID)
