@@ -223,7 +223,7 @@ func (c *Client) take(ctx context.Context, p []byte) error {
 		return c.conn.Write(ctx, websocket.MessageText, wire.Response(m.ID, nil, refusal))
 	case m.Method == "action":
 		var e wire.Envelope
-		if err := json.Unmarshal(m.Params, &e); err != nil {
+		if err := e.UnmarshalJSON(m.Params); err != nil {
 			return fmt.Errorf("reading an action: %w", err)
 		}
 		c.mu.Lock()

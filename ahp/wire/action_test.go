@@ -1,8 +1,10 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -213,4 +215,31 @@ func FuzzUnmarshalAction(f *testing.F) {
 		}
 		encode(sharing)
 	})
+}
+
+// However deep the JSON of what a client dispatches is, it can be sent back.
+func TestDeepActionsAreWritten(t *testing.T) {
+	const depth = 9_990 // with what is around it, about as deep as encoding/json reads
+	deep := strings.Repeat("[", depth) + strings.Repeat("]", depth)
+	for _, action := range []string{
+		`{"type":"future/a","deep":` + deep + `}`,
+		`{"type":"root/configChanged","config":{"deep":` + deep + `}}`,
+		`{"type":"root/agentsChanged","agents":[` + deep + `]}`,
+	} {
+		m, malformed := Parse([]byte(`{"jsonrpc":"2.0","method":"dispatchAction","params":{"channel":"c","clientSeq":1,"action":` + action + `}}`))
+		if malformed != nil {
+			t.Fatal(malformed)
+		}
+		p, malformed := ParseDispatchAction(m.Params)
+		if malformed != nil {
+			t.Fatal(malformed)
+		}
+		a, err := UnmarshalAction(p.Action)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := AppendEnvelope(nil, Envelope{Channel: "c", Action: a, ServerSeq: 1, RejectionReason: "no"}); !bytes.Contains(got, []byte(deep)) {
+			t.Errorf("%s was not sent back whole", a.Type())
+		}
+	}
 }
