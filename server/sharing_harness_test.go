@@ -283,12 +283,17 @@ func (s *scene) browsing() *actor {
 // programmed is a program with a token.
 func (s *scene) programmed(token, clientID string) *actor {
 	s.t.Helper()
-	a := &actor{client: s.program(s.t, token), name: clientID, token: token}
-	bare := s.browser(s.t)
-	bare.origin = ""
-	a.ahp = bare.dialAHP(token, clientID)
+	a := &actor{client: s.program(s.t, token), ahp: s.connect(token, clientID), name: clientID, token: token}
 	a.ahp.initialize(ahpwire.RootChannel)
 	return a
+}
+
+// connect is a program's connection to AHP, on which nothing was said yet.
+func (s *scene) connect(token, clientID string) *peer {
+	s.t.Helper()
+	bare := s.browser(s.t)
+	bare.origin = ""
+	return bare.dialAHP(token, clientID)
 }
 
 // subject is a terminal to which something is done.
