@@ -71,6 +71,8 @@ func TestParamsAreStrict(t *testing.T) {
 		{"createTerminal", `{"channel":"a","claim":{"kind":"client","clientId":"c"},"cwd":{}}`, "cwd must be a string"},
 		{"createTerminal", `{"channel":"a","claim":{"kind":"client","clientId":"c"},"cols":0}`, "cols must be an integer of at least 1"},
 		{"createTerminal", `{"channel":"a","claim":{"kind":"client","clientId":"c"},"cols":"80"}`, "cols must be an integer of at least 1"},
+		{"createTerminal", `{"channel":"a","claim":{"kind":"client","clientId":"c"},"executionTarget":"elsewhere"}`, `executionTarget must be "server" or "client"`},
+		{"createTerminal", `{"channel":"a","claim":{"kind":"client","clientId":"c"},"executionTarget":true}`, `executionTarget must be "server" or "client"`},
 		{"createTerminal", `{"channel":"a","claim":{"kind":"client","clientId":"c"},"rows":-5}`, "rows must be an integer of at least 1"},
 		{"createTerminal", `{"channel":"a","claim":{"kind":"client","clientId":"c"},"rows":1.5}`, "rows must be an integer of at least 1"},
 	} {
@@ -108,6 +110,8 @@ func TestParamsAreLenient(t *testing.T) {
 			DispatchActionParams{"a", 9007199254740991, raws(`{"type":5}`)}},
 		{"createTerminal", `{"channel":"a","claim":{"kind":"client","clientId":"c"},"cols":null,"rows":30,"name":null,"shell":"/bin/sh"}`,
 			CreateTerminalParams{Channel: "a", Claim: me, Rows: new(30)}},
+		{"createTerminal", `{"channel":"a","claim":{"kind":"client","clientId":"c"},"executionTarget":"client"}`,
+			CreateTerminalParams{Channel: "a", Claim: me, ExecutionTarget: ExecutedByClient}},
 		{"disposeTerminal", `{"channel":"a","terminal":5}`, ChannelParams{"a"}},
 	} {
 		got, err := parsers[test.method](raws(test.params))
