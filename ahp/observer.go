@@ -32,8 +32,8 @@ func (o *observer) Created(shared *sharing.Terminal, claim sharing.Claim, access
 	}
 	c.terminal = t
 	t.tap = t.pty.Tap(func() { signal(t.dirty) })
-	t.start = t.tap.From()
-	t.cut = t.start
+	t.start, _ = t.pty.Bounds()
+	t.cut = t.tap.From()
 	info := t.pty.Info()
 	t.title, t.dir, t.size, t.exit = info.Title, info.Dir, info.Size, info.Exit
 	h.terminals = append(h.terminals, t)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -455,4 +456,32 @@ func floodPiece() []byte {
 		text = append(text, '\n')
 	}
 	return text
+}
+
+// What a program prints before its terminal is known here is in the snapshots all the same.
+func TestOutputBeforeTheChannelIsThere(t *testing.T) {
+	manager := sharing.New(sharing.Config{Terminals: ptymgr.Config{Logger: slog.New(slog.DiscardHandler)}})
+	desk, err := manager.Join(identities["person"], "desk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := sharing.By{Client: desk}
+	term, err := manager.Create(by, ptymgr.Spec{Command: "echo", Args: []string{"first"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-term.Pty().Done()
+	host := NewHost(Config{Sharing: manager})
+	(*observer)(host).Created(term, sharing.Claim{Client: "desk"}, sharing.Access{}, by)
+	host.mu.Lock()
+	from, to := host.byTerminal[term].content(identities["person"], contentBytes)
+	host.mu.Unlock()
+	if text, err := term.Pty().Text(nil, from, to); string(text) != "first\r\n" {
+		t.Errorf("the content is %q, %v", text, err)
+	}
+	desk.Leave()
+	if err := manager.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	host.Wait()
 }
