@@ -66,72 +66,90 @@ func (c *connection) next(now time.Time) (p parcel, wait time.Duration, ok bool)
 		}
 		c.torn = false
 	}
-	var (
-		first  *subscription // whose event comes next
-		events []event
-		seq    = int64(math.MaxInt64) // its number
-		other  = seq                  // the next number that is not the first subscription's
-		due    = time.Duration(math.MaxInt64)
-	)
+	head := c.upcoming(now)
+	if len(c.answers) > 0 && head.seq > c.answers[0].after {
+		return c.nextAnswer(), 0, true
+	}
+	switch {
+	case head.seq == noEvent, c.fence > 0 && head.seq > c.fence:
+		return p, -1, false
+	case head.seq <= c.flush:
+	case head.due > 0:
+		return p, head.due, false
+	default:
+		c.flush = c.host.seq
+	}
+	if head.sub == nil {
+		return c.nextPrivate(), 0, true
+	}
+	return c.nextEvent(head, now), 0, true
+}
+
+// noEvent is the number of an event that there is not.
+const noEvent = math.MaxInt64
+
+// upcoming is what comes next on a connection, over all its channels.
+type upcoming struct {
+	seq    int64         // the lowest number that is to be sent; noEvent if there is none
+	sub    *subscription // whose it is; nil for an event of the connection's own
+	events []event       // of sub, from seq on
+	other  int64         // the next number that is not sub's, or that is fenced off
+	due    time.Duration // how long it may wait yet
+}
+
+// upcoming looks for what comes next.
+func (c *connection) upcoming(now time.Time) upcoming {
+	head := upcoming{seq: noEvent, other: noEvent, due: math.MaxInt64}
 	for s := range c.subs {
 		pending := s.pending()
 		if len(pending) == 0 {
 			continue
 		}
-		if n := pending[0].seq; n < seq {
-			first, events, seq, other = s, pending, n, seq
-		} else {
-			other = min(other, n)
-		}
+		head.consider(pending[0].seq, s, pending)
 		if len(s.redo) > 0 || s.channel.urgent > s.position() {
-			due = 0
+			head.due = 0
 		} else {
-			due = min(due, s.sent.Add(s.latency).Sub(now))
+			head.due = min(head.due, s.sent.Add(s.latency).Sub(now))
 		}
 	}
 	if len(c.private) > 0 {
-		due = 0
-		if n := c.private[0].event.seq; n < seq {
-			first, seq, other = nil, n, seq
-		} else {
-			other = min(other, n)
-		}
-	}
-	if c.fence > 0 {
-		other = min(other, c.fence+1)
+		head.consider(c.private[0].event.seq, nil, nil)
+		head.due = 0
 	}
 	if len(c.answers) > 0 {
-		if a := c.answers[0]; seq > a.after {
-			return c.nextAnswer(), 0, true
-		}
-		due = 0
+		head.due = 0
 	}
-	switch {
-	case seq == math.MaxInt64, c.fence > 0 && seq > c.fence:
-		return p, -1, false
-	case seq <= c.flush:
-	case due > 0:
-		return p, due, false
-	default:
-		c.flush = c.host.seq
+	if c.fence > 0 {
+		head.other = min(head.other, c.fence+1)
 	}
-	if first == nil {
-		return c.nextPrivate(), 0, true
+	return head
+}
+
+// consider takes the event with this number if it comes before the others.
+func (u *upcoming) consider(seq int64, sub *subscription, events []event) {
+	if seq < u.seq {
+		u.seq, u.sub, u.events, u.other = seq, sub, events, u.seq
+	} else {
+		u.other = min(u.other, seq)
 	}
-	p.sub, p.name, p.event = first, first.name, events[0]
-	if p.event.isCut() {
-		first.sent = now
-		for _, e := range events[1:] {
-			if !e.isCut() || e.from != p.event.to || e.to-p.event.from > maxCut || e.seq >= other {
+}
+
+// nextEvent takes a subscription's next event, of output with the neighbouring cuts that have no other number between
+// them.
+func (c *connection) nextEvent(head upcoming, now time.Time) parcel {
+	e := head.events[0]
+	if e.isCut() {
+		head.sub.sent = now
+		for _, more := range head.events[1:] {
+			if !more.isCut() || more.from != e.to || more.to-e.from > maxCut || more.seq >= head.other {
 				break
 			}
-			p.event.to, p.event.seq = e.to, e.seq
+			e.to, e.seq = more.to, more.seq
 		}
 	}
-	first.taken(p.event.seq)
-	c.sent = p.event.seq
-	p.event = first.allowed(p.event)
-	return p, 0, true
+	head.sub.taken(e.seq)
+	c.sent = e.seq
+	return parcel{sub: head.sub, name: head.sub.name, event: head.sub.allowed(e)}
 }
 
 // nextWhilePaused is next for a program while programs are paused: it is answered, and told nothing new. What it is
@@ -139,12 +157,21 @@ func (c *connection) next(now time.Time) (p parcel, wait time.Duration, ok bool)
 func (c *connection) nextWhilePaused() (p parcel, wait time.Duration, ok bool) {
 	switch {
 	case len(c.answers) > 0 && (len(c.private) == 0 || c.private[0].event.seq > c.answers[0].after):
+		c.skip(c.answers[0].after)
 		return c.nextAnswer(), 0, true
 	case len(c.private) > 0:
+		c.skip(c.private[0].event.seq)
 		c.torn = true
 		return c.nextPrivate(), 0, true
 	}
 	return p, -1, false
+}
+
+// skip notes that the client is let know of a number before it has everything below.
+func (c *connection) skip(seq int64) {
+	if c.memory != nil && seq > c.sent {
+		c.memory.tear(c.sent, seq+1)
+	}
 }
 
 func (c *connection) nextAnswer() parcel {
