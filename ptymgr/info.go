@@ -17,6 +17,7 @@ type Info struct {
 	Foreground string // name of the foreground process; "" after exit
 	Busy       bool   // whether something other than the shell itself runs in the foreground
 	Exit       *Exit  // nil while the process runs
+	Command    string // line of the command that runs, as its shell marked it; "" if none
 }
 
 // Info returns a snapshot for lists. It reads /proc while the process runs.

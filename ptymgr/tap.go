@@ -29,6 +29,10 @@ const (
 	StepTitled                  // Title, as viewers are told
 	StepMoved                   // Dir, an absolute path
 	StepExited                  // Exit; no more output comes
+
+	StepCommandDetection // the shell marks commands; once, also for a Tap that was made later
+	StepCommandStarted   // Command, which runs
+	StepCommandFinished  // Command, as it ended
 )
 
 // Step is one thing that happened to a terminal.
@@ -39,6 +43,7 @@ type Step struct {
 	Title    string
 	Dir      string
 	Exit     *Exit // never changed
+	Command  *Command
 }
 
 // maxRecords is how many sizes and clears wait in a Tap. Of more, the oldest that was superseded is dropped.

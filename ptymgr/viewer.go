@@ -90,6 +90,7 @@ const (
 	EventTitle                     // Title, Dir
 	EventExit                      // Exit, after the last output
 	EventWritable                  // Writable: whether the viewer may type has changed
+	EventCommand                   // Command: it started (End is -1) or finished
 )
 
 // Event is one thing that a viewer is to be told.
@@ -103,6 +104,7 @@ type Event struct {
 	Title    string
 	Dir      string // current directory; "" if unknown
 	Exit     Exit
+	Command  *Command
 }
 
 // Attach adds a viewer, visible until it says otherwise. The caller must Close it.
