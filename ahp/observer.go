@@ -77,6 +77,9 @@ func (o *observer) AccessChanged(shared *sharing.Terminal, access sharing.Access
 	h.recordList()
 }
 
+// Removing is told before Removed, which does everything.
+func (o *observer) Removing(*sharing.Terminal) {}
+
 // Removed closes the terminal's channel.
 func (o *observer) Removed(shared *sharing.Terminal) {
 	h := o.lock()

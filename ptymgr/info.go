@@ -11,7 +11,8 @@ type Info struct {
 	Title      string // given by the person, else set by the program, else the foreground process
 	Dir        string // current directory: from OSC 7, else of the foreground process; "" if unknown
 	Size       Size
-	PID        int
+	PID        int  // 0 for a remote terminal
+	Remote     bool // its process runs elsewhere
 	Created    time.Time
 	Viewers    int
 	Foreground string // name of the foreground process; "" after exit
@@ -33,7 +34,7 @@ func (t *Terminal) Info() Info {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	info := Info{
-		ID: t.id, Title: t.title(), Dir: cmp.Or(t.live.dir, dir, t.dir), Size: l.size(), PID: t.cmd.Process.Pid, Created: t.created,
+		ID: t.id, Title: t.title(), Dir: cmp.Or(t.live.dir, dir, t.dir), Size: l.size(), PID: t.child.pid(), Remote: t.Remote(), Created: t.created,
 		Viewers: len(t.pacing.viewers), Foreground: foreground, Busy: busy, Exit: t.exit,
 	}
 	if info.Title == "" {

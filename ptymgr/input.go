@@ -17,21 +17,24 @@ const keepInput = 64 << 10
 // inputQueue holds what was typed until the pty takes it, whole messages in order. Those who type never wait for the
 // process to read: push never blocks.
 type inputQueue struct {
-	mu      sync.Mutex // guards what follows
-	pending []byte     // queued, not yet taken by the writer
-	writing int        // bytes that the writer has taken and not yet written
-	closed  bool
+	mu      sync.Mutex    // guards what follows
+	pending []byte        // queued, not yet taken by the writer
+	writing int           // bytes that the writer has taken and not yet written
+	closed  error         // why nothing is taken; nil while it is
 	ready   chan struct{} // one slot; wakes the writer
 }
 
 func newInputQueue() inputQueue { return inputQueue{ready: make(chan struct{}, 1)} }
 
+// closedInput returns a queue that was closed for this reason from the start.
+func closedInput(reason error) inputQueue { return inputQueue{closed: reason} }
+
 // push queues a copy of p, whole or not at all, unless more than most bytes would wait then.
 func (q *inputQueue) push(p []byte, most int) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed {
-		return ErrExited
+	if q.closed != nil {
+		return q.closed
 	}
 	if len(q.pending)+q.writing+len(p) > most {
 		return ErrInputFull
@@ -41,11 +44,11 @@ func (q *inputQueue) push(p []byte, most int) error {
 	return nil
 }
 
-// close refuses further input, drops what is queued, and ends drain.
-func (q *inputQueue) close() {
+// close refuses further input for this reason, drops what is queued, and ends drain.
+func (q *inputQueue) close(reason error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.closed = true
+	q.closed = reason
 	q.pending = nil
 	signal(q.ready)
 }
@@ -59,7 +62,7 @@ func (q *inputQueue) swap(buf []byte) []byte {
 	for {
 		q.mu.Lock()
 		q.writing = 0
-		if q.closed {
+		if q.closed != nil {
 			q.mu.Unlock()
 			return nil
 		}

@@ -32,13 +32,17 @@ var ErrNotFound = errors.New("no such terminal")
 var ErrClosed = errors.New("terminal manager is closed")
 
 // LimitError is returned by Manager.Create when Limit terminals are already live, or so many that fewer than KeepFree
-// would still be possible after this one.
+// would still be possible after this one. Remote terminals have a limit of their own.
 type LimitError struct {
-	Limit    int // of the Manager
-	KeepFree int // from the Spec
+	Limit    int  // of the Manager
+	KeepFree int  // from the Spec
+	Remote   bool // whether the Limit is that of remote terminals
 }
 
 func (e *LimitError) Error() string {
+	if e.Remote {
+		return fmt.Sprintf("limit of %d live terminals that run elsewhere reached", e.Limit)
+	}
 	if e.KeepFree > 0 {
 		return fmt.Sprintf("limit of %d live terminals reached, %d of which are kept free for others", e.Limit, e.KeepFree)
 	}
@@ -48,6 +52,7 @@ func (e *LimitError) Error() string {
 // Config is what a Manager needs to know. The zero value works.
 type Config struct {
 	MaxTerminals int          // live terminals allowed; 0 means DefaultMaxTerminals
+	MaxRemote    int          // live remote terminals allowed beside those; 0 means DefaultMaxRemote
 	LogBytes     int          // output kept per terminal, in bytes, at least MinLogBytes; 0 means DefaultLogBytes
 	Shell        string       // path of the shell for new terminals; "" means the user's login shell
 	Dir          string       // directory where new shells start; "" means the home directory
@@ -69,12 +74,14 @@ type Manager struct {
 	terminals []*Terminal // oldest first
 	exits     []*Terminal // those that have exited, the oldest exit first
 	live      int         // running or being started
+	remote    int         // remote ones that have not ended
 	closed    bool
 }
 
 // Stats counts what happened in all terminals of a Manager since it was made.
 type Stats struct {
 	Live        int    // terminals whose process runs
+	Remote      int    // remote terminals that have not ended
 	Viewers     int    // attached viewers
 	OutputBytes uint64 // bytes read from ptys
 	InputBytes  uint64 // bytes accepted for ptys
@@ -88,6 +95,9 @@ type counters struct{ output, input, resyncs, pauses atomic.Uint64 }
 func NewManager(cfg Config) *Manager {
 	if cfg.MaxTerminals == 0 {
 		cfg.MaxTerminals = DefaultMaxTerminals
+	}
+	if cfg.MaxRemote == 0 {
+		cfg.MaxRemote = DefaultMaxRemote
 	}
 	if cfg.LogBytes == 0 {
 		cfg.LogBytes = DefaultLogBytes
@@ -162,7 +172,7 @@ func (m *Manager) reserve(keepFree int) error {
 		return ErrClosed
 	}
 	if keepFree = max(keepFree, 0); m.live+keepFree >= m.cfg.MaxTerminals {
-		return &LimitError{m.cfg.MaxTerminals, keepFree}
+		return &LimitError{Limit: m.cfg.MaxTerminals, KeepFree: keepFree}
 	}
 	m.live++
 	m.busy.Add(1)
@@ -188,7 +198,11 @@ func (m *Manager) exited(t *Terminal, exit Exit) {
 	m.cfg.Logger.Info("terminal exited", "terminal", t.id, "code", exit.Code, "signal", exit.Signal)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.live--
+	if t.Remote() {
+		m.remote--
+	} else {
+		m.live--
+	}
 	if m.index(t.id) < 0 {
 		return // it exited because it is being disposed of
 	}
@@ -244,7 +258,11 @@ func (m *Manager) Stats() Stats {
 		Pauses:      m.counters.pauses.Load(),
 	}
 	for _, t := range m.List() {
-		if !t.hasExited() {
+		switch {
+		case t.hasExited():
+		case t.Remote():
+			s.Remote++
+		default:
 			s.Live++
 		}
 		s.Viewers += t.viewers()

@@ -435,7 +435,7 @@ func TestAnswersAreNoTyping(t *testing.T) {
 	if err := second.Answer(make([]byte, maxInput+1)); !errors.Is(err, ErrInputFull) {
 		t.Fatal(err)
 	}
-	term.input.close()
+	term.input.close(ErrExited)
 	if err := second.Answer([]byte("x")); !errors.Is(err, ErrExited) {
 		t.Fatal(err)
 	}

@@ -35,10 +35,14 @@ const (
 var ErrShown = errors.New("the browsers that show the terminal decide on its size")
 
 // Resize gives the terminal a size, for those who have no viewer. The size holds until a viewer that shows the terminal
-// says its own. It returns ErrShown while one does that is no program's, ErrExited, or an error outside 1..MaxCells.
+// says its own. It returns ErrShown while one does that is no program's, ErrExited, ErrRemote, or an error outside
+// 1..MaxCells.
 func (t *Terminal) Resize(size Size) error {
 	if err := size.check(); err != nil {
 		return err
+	}
+	if t.Remote() {
+		return ErrRemote
 	}
 	t.log.mu.Lock()
 	defer t.log.mu.Unlock()
@@ -53,8 +57,11 @@ func (t *Terminal) Resize(size Size) error {
 }
 
 // fit gives the terminal the smallest size among the viewers that show it and have said theirs. Programs count only
-// where there is nobody else. While nobody shows it, the size stays. log.mu is held.
+// where there is nobody else. While nobody shows it, the size stays, and a remote terminal's always does. log.mu is held.
 func (t *Terminal) fit() {
+	if t.Remote() {
+		return
+	}
 	size := t.shownSize(false)
 	if size == (Size{}) {
 		size = t.shownSize(true)
@@ -144,7 +151,7 @@ func (t *Terminal) sizeNow() (size Size, head int64) {
 
 // setPtySize sets the window size, which sends SIGWINCH when it differs. A pty that is closed by now needs no size.
 func (t *Terminal) setPtySize(size Size) {
-	_ = t.control(func(fd uintptr) {
+	_ = t.child.control(func(fd uintptr) {
 		_ = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Col: uint16(size.Cols), Row: uint16(size.Rows)})
 	})
 }

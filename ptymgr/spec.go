@@ -40,11 +40,14 @@ func CheckName(name string) error {
 	if len(name) > maxName {
 		return fmt.Errorf("longer than %d bytes", maxName)
 	}
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, isControl) {
 		return fmt.Errorf("contains control characters or invalid UTF-8")
 	}
 	return nil
 }
+
+// isControl reports whether r is a control character, of C0, C1 or DEL.
+func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
 
 // command checks the spec and makes the command that runs it in the terminal with this id.
 func (spec *Spec) command(id string) (*exec.Cmd, error) {

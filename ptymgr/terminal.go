@@ -32,23 +32,23 @@ var ErrExited = errors.New("terminal has exited")
 
 // Exit is how a terminal's process ended.
 type Exit struct {
-	Code   int    // exit status 0-255; 128+signal number after a signal
+	Code   int    // exit status 0-255; 128+signal number after a signal; of a remote terminal what it was told, or LostCode
 	Signal string // "SIGTERM" and the like; "" when the process exited by itself
 }
 
 // Terminal is one pty, the process tree in it, and the log of its output. It stays readable after the process exits,
-// until the Manager disposes of it. All methods are safe for concurrent use.
+// until the Manager disposes of it. The pty and its processes may be elsewhere: of such a remote terminal there is only
+// the log. All methods are safe for concurrent use.
 type Terminal struct {
 	id       string
 	created  time.Time
-	cmd      *exec.Cmd
-	tree     tree
-	ptmx     *os.File // non-blocking, so that Close ends Read and Write
+	child    *child // nil for a remote terminal
+	remote   *Feed  // what feeds a remote terminal; nil for all others
 	log      *log
 	input    inputQueue
 	counters *counters
 
-	resized, nudged, dirty chan struct{} // one slot each; see sizer and titler
+	resized, nudged, dirty chan struct{} // one slot each; see sizer and titler; nil without a child
 	closing                chan struct{} // closed when the process has exited and its output is read
 	ended                  func(*Terminal, Exit)
 	done                   sync.WaitGroup // all goroutines of the terminal
@@ -75,7 +75,7 @@ func start(id string, cmd *exec.Cmd, size Size, logBytes int, name string, c *co
 		return nil, err
 	}
 	t := &Terminal{
-		id: id, created: time.Now(), cmd: cmd, tree: newTree(id, cmd.Process.Pid), ptmx: ptmx, log: newLog(logBytes, size),
+		id: id, created: time.Now(), child: &child{cmd, newTree(id, cmd.Process.Pid), ptmx}, log: newLog(logBytes, size),
 		input: newInputQueue(), counters: c, name: name, ended: ended, pacing: newPacing(),
 		resized: make(chan struct{}, 1), nudged: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
 		closing: make(chan struct{}), live: liveState{altSince: -1},
@@ -120,23 +120,25 @@ func (t *Terminal) Done() <-chan struct{} { return t.closing }
 
 // waiter reaps the process. From its exit on nothing holds the reader back any more but a bounded drain.
 func (t *Terminal) waiter(exited chan<- Exit) {
-	_ = t.cmd.Wait() // how it ended is in ProcessState
-	t.tree.leaderEnded()
+	c := t.child
+	_ = c.cmd.Wait() // how it ended is in ProcessState
+	c.tree.leaderEnded()
 	t.log.mu.Lock()
 	t.pacing.off = true
 	t.pacing.update(t.log.clean)
 	t.log.mu.Unlock()
-	exited <- exitOf(t.cmd.ProcessState)
-	_ = t.ptmx.SetReadDeadline(time.Now().Add(drainQuiet))
+	exited <- exitOf(c.cmd.ProcessState)
+	_ = c.ptmx.SetReadDeadline(time.Now().Add(drainQuiet))
 }
 
 // reader appends the pty's output to the log until the process has exited and the drain is over, then ends the
 // terminal. It writes to no socket and waits for no viewer but in pace.
 func (t *Terminal) reader(exited <-chan Exit) {
+	ptmx := t.child.ptmx
 	var exit *Exit
 	var deadline time.Time
 	for {
-		n, err := t.ptmx.Read(t.log.space())
+		n, err := ptmx.Read(t.log.space())
 		if n > 0 {
 			t.append(n)
 		}
@@ -152,7 +154,7 @@ func (t *Terminal) reader(exited <-chan Exit) {
 			if err != nil || now.After(deadline) {
 				break
 			}
-			_ = t.ptmx.SetReadDeadline(now.Add(drainQuiet))
+			_ = ptmx.SetReadDeadline(now.Add(drainQuiet))
 			continue
 		}
 		if err != nil {
@@ -166,12 +168,17 @@ func (t *Terminal) reader(exited <-chan Exit) {
 		}
 		t.pace()
 	}
-	t.input.close()
-	_ = t.ptmx.Close()
-	t.ended(t, *exit)
+	t.input.close(ErrExited)
+	_ = ptmx.Close()
+	t.finish(*exit)
+}
+
+// finish ends the terminal: no more output comes. Appender only.
+func (t *Terminal) finish(exit Exit) {
+	t.ended(t, exit)
 	t.log.mu.Lock()
 	t.show("", "") // what the titler did not come to tell
-	t.exit = exit
+	t.exit = &exit
 	t.log.seal()
 	t.tapped(false)
 	t.log.mu.Unlock()
@@ -194,7 +201,7 @@ func (t *Terminal) append(n int) {
 	signal(t.dirty)
 }
 
-// Input queues p for the process, whole or not at all. It never blocks. It returns ErrInputFull or ErrExited.
+// Input queues p for the process, whole or not at all. It never blocks. It returns ErrInputFull, ErrExited or ErrRemote.
 func (t *Terminal) Input(p []byte) error {
 	t.lastInput.Store(int64(time.Since(t.created)))
 	return t.queueInput(p)
@@ -219,7 +226,7 @@ func (t *Terminal) writer() {
 		if buf = t.input.swap(buf); buf == nil {
 			return
 		}
-		if _, err := t.ptmx.Write(buf); err != nil {
+		if _, err := t.child.ptmx.Write(buf); err != nil {
 			return // closed: the reader ends the terminal
 		}
 	}
@@ -235,27 +242,9 @@ func (t *Terminal) Clear() {
 	}
 }
 
-// control runs f with the descriptor of the pty master, which stays open meanwhile.
-func (t *Terminal) control(f func(fd uintptr)) error {
-	c, err := t.ptmx.SyscallConn()
-	if err != nil {
-		return err
-	}
-	return c.Control(f)
-}
-
-// dispose kills the process tree, waits for the terminal's goroutines and ends its viewers.
+// dispose ends the terminal and its viewers.
 func (t *Terminal) dispose(ctx context.Context) error {
-	err := t.tree.kill(ctx)
-	over := false
-	select {
-	case <-t.closing:
-		t.done.Wait()
-		over = true
-	case <-ctx.Done():
-		// The leader outlived KILL. Without its pty nothing is read any more, but the log may still be in use.
-		_ = t.ptmx.Close()
-	}
+	over, err := t.stop(ctx)
 	l := t.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -265,4 +254,23 @@ func (t *Terminal) dispose(ctx context.Context) error {
 	}
 	l.wakeAll()
 	return err
+}
+
+// stop ends what the output comes from: it kills the process tree and waits for the terminal's goroutines, or closes the
+// feed. It reports whether nothing appends to the log any more.
+func (t *Terminal) stop(ctx context.Context) (over bool, err error) {
+	if t.child == nil {
+		_ = t.remote.End(Exit{Code: LostCode}) // unless it has ended
+		return true, nil
+	}
+	err = t.child.tree.kill(ctx)
+	select {
+	case <-t.closing:
+		t.done.Wait()
+		return true, err
+	case <-ctx.Done():
+		// The leader outlived KILL. Without its pty nothing is read any more, but the log may still be in use.
+		_ = t.child.ptmx.Close()
+		return false, err
+	}
 }

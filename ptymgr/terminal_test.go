@@ -173,7 +173,7 @@ func TestTerminalsAreKeptFree(t *testing.T) {
 	refused := func() {
 		t.Helper()
 		var limit *LimitError
-		if _, err := m.Create(sparing); !errors.As(err, &limit) || *limit != (LimitError{4, 2}) || !strings.Contains(err.Error(), "limit of 4") {
+		if _, err := m.Create(sparing); !errors.As(err, &limit) || *limit != (LimitError{Limit: 4, KeepFree: 2}) || !strings.Contains(err.Error(), "limit of 4") {
 			t.Fatalf("got %v", err)
 		}
 	}

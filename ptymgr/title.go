@@ -88,8 +88,8 @@ func (t *Terminal) retitled() {
 }
 
 // foreground returns the name and pid of the process in the foreground, and whether it is something other than the
-// terminal's own process.
+// terminal's own process. In one whose process runs elsewhere nothing is.
 func (t *Terminal) foreground() (name string, pid int, busy bool) {
-	_ = t.control(func(fd uintptr) { name, pid, busy = foreground(fd, t.cmd.Process.Pid) })
+	_ = t.child.control(func(fd uintptr) { name, pid, busy = foreground(fd, t.child.pid()) })
 	return name, pid, busy
 }

@@ -20,7 +20,7 @@ const NoOffset int64 = -1
 type AttachOptions struct {
 	Since    int64 // offset to continue from; NoOffset, or an offset no longer in the log or below Floor, gives a replay
 	Floor    int64 // nothing before this offset is ever shown to the viewer; at most the end of the log when it was taken
-	Writable bool  // whether the viewer may type
+	Writable bool  // whether the viewer may type; in a remote terminal none may
 
 	// Program says that nobody looks at what the viewer shows: it never paces and never answers queries, and its size
 	// counts only while it may type and no other viewer shows the terminal.
@@ -113,9 +113,10 @@ func (t *Terminal) Attach(opts AttachOptions) *Viewer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t.order++
+	writable := opts.Writable && !t.Remote()
 	v := &Viewer{
-		t: t, wake: make(chan struct{}, 1), attached: t.order, visible: true, program: opts.Program, writable: opts.Writable,
-		floor: min(opts.Floor, l.clean), paceFrom: l.clean, progress: time.Now(), toldFloor: l.floor, toldWritable: opts.Writable,
+		t: t, wake: make(chan struct{}, 1), attached: t.order, visible: true, program: opts.Program, writable: writable,
+		floor: min(opts.Floor, l.clean), paceFrom: l.clean, progress: time.Now(), toldFloor: l.floor, toldWritable: writable,
 		gatherTimer: time.NewTimer(gatherTime),
 	}
 	v.gatherTimer.Stop()
@@ -154,7 +155,7 @@ func (v *Viewer) changed() {
 }
 
 // Input is Terminal.Input, typed by this viewer, which makes it the one that answers queries. It returns ErrReadOnly
-// for a viewer that may not type.
+// for a viewer that may not type, which is any in a remote terminal.
 func (v *Viewer) Input(p []byte) error {
 	t := v.t
 	t.log.mu.Lock()
@@ -231,11 +232,12 @@ func (v *Viewer) SetVisible(visible bool) {
 	v.changed()
 }
 
-// SetWritable says whether the viewer may type from now on. It is told.
+// SetWritable says whether the viewer may type from now on. It is told. In a remote terminal it never may.
 func (v *Viewer) SetWritable(writable bool) {
 	l := v.t.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	writable = writable && !v.t.Remote()
 	if writable && !v.writable {
 		v.catchUp()
 	}

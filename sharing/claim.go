@@ -70,7 +70,7 @@ func (h holder) kind() holderKind {
 }
 
 // Claim gives the terminal to a client or a session. It returns a *Refusal when it may not be, with AskedReason when the
-// person was asked; if they consent, the claim is made then.
+// person was asked; if they consent, the claim is made then. A terminal that runs at a client stays that client's.
 func (t *Terminal) Claim(by By, claim Claim) error {
 	if err := claim.check(); err != nil {
 		return err
@@ -86,6 +86,9 @@ func (t *Terminal) Claim(by By, claim Claim) error {
 	s.mode = t.modeFor(c, trusted)
 	if err := s.admits(claiming); err != nil {
 		return err
+	}
+	if t.Remote() {
+		return errStays
 	}
 	next, to, err := t.aim(c, claim)
 	if err != nil {

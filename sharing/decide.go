@@ -31,6 +31,7 @@ const (
 	claiming
 	disposing
 	settingMode
+	reporting // what happens in a terminal that runs at a client
 )
 
 // target is whom a claim is for, as seen by whoever makes it.
@@ -56,6 +57,9 @@ type situation struct {
 	mode Mode // as it applies to who
 	made bool // by who
 	free bool // what holds the terminal, a program's own, has gone for good
+
+	remote bool // the terminal runs at a client
+	owns   bool // which is who
 }
 
 // admits returns why somebody may do nothing of the kind here, whatever the table says.
@@ -77,6 +81,12 @@ func (s situation) admits(a act) error {
 
 // may returns nil or why not.
 func (s situation) may(a act) error {
+	if s.remote {
+		return s.mayRemote(a)
+	}
+	if a == reporting {
+		return errHere
+	}
 	if err := s.admits(a); err != nil || s.who == person {
 		return err
 	}

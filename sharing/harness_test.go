@@ -297,7 +297,8 @@ func (o *teller) AccessChanged(t *Terminal, a Access) {
 		o.note("hidden", By{})
 	}
 }
-func (o *teller) Removed(t *Terminal) { o.note("removed", By{}) }
+func (o *teller) Removing(t *Terminal) { o.note("removing", By{}) }
+func (o *teller) Removed(t *Terminal)  { o.note("removed", By{}) }
 func (o *teller) SharingChanged(overview Overview) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -23,6 +23,7 @@ const (
 type Config struct {
 	Terminals     ptymgr.Config      // of the terminals; Forgotten is the Manager's own
 	Grace         time.Duration      // how long somebody who disconnects keeps their claims; 0 means DefaultGrace, less means not at all
+	RemoteGrace   time.Duration      // how long a terminal that runs at a client outlives its connections; 0 means DefaultRemoteGrace, less means not at all
 	KeepForPeople int                // live terminals that programs leave to people; 0 means DefaultKeepForPeople, less means none
 	Trusted       func(string) bool  // whether the program with this token ID need not ask; may block; nil means that none is
 	Trust         func(string) error // remembers that; may block; nil means that it is not remembered
@@ -57,6 +58,12 @@ func New(cfg Config) *Manager {
 		cfg.Grace = 0
 	}
 	switch {
+	case cfg.RemoteGrace == 0:
+		cfg.RemoteGrace = DefaultRemoteGrace
+	case cfg.RemoteGrace < 0:
+		cfg.RemoteGrace = 0
+	}
+	switch {
 	case cfg.KeepForPeople == 0:
 		cfg.KeepForPeople = DefaultKeepForPeople
 	case cfg.KeepForPeople < 0:
@@ -85,27 +92,29 @@ func New(cfg Config) *Manager {
 // of the maker's own clients or for a session. The person's are in mode Ask, programs' in Watch. It returns the errors of
 // ptymgr.Manager.Create; programs meet the *ptymgr.LimitError sooner.
 func (m *Manager) Create(by By, spec ptymgr.Spec, claim *Claim) (*Terminal, error) {
-	c := by.Client
-	t := &Terminal{
-		m: m, maker: c.holder(), mode: Ask,
-		allowed: map[string]bool{}, refused: map[string]time.Time{}, viewers: map[*Viewer]struct{}{},
-	}
 	spec.KeepFree = 0
-	if !c.isPerson() {
-		t.mode = Watch
+	if !by.Client.isPerson() {
 		spec.KeepFree = m.cfg.KeepForPeople
 	}
-	first, err := m.firstHolder(c, claim)
+	first, err := m.firstHolder(by.Client, claim)
 	if err != nil {
 		return nil, err
 	}
-	if t.pty, err = m.ptys.Create(spec); err != nil {
+	pty, err := m.ptys.Create(spec)
+	if err != nil {
 		return nil, err
 	}
-	t.created = t.pty.Info().Created
+	return m.open(by, &Terminal{pty: pty}, first), nil
+}
+
+// open makes a terminal known that was just made, with its first holder.
+func (m *Manager) open(by By, t *Terminal, first holder) *Terminal {
+	c := by.Client
+	t.m, t.maker, t.created, t.mode = m, c.holder(), t.pty.Info().Created, Watch
+	t.allowed, t.refused, t.viewers = map[string]bool{}, map[string]time.Time{}, map[*Viewer]struct{}{}
 	m.mu.Lock()
 	if c.isPerson() {
-		t.back = c.holder()
+		t.mode, t.back = Ask, c.holder()
 	}
 	t.give(first)
 	m.terminals = append(m.terminals, t)
@@ -116,7 +125,7 @@ func (m *Manager) Create(by By, spec ptymgr.Spec, claim *Claim) (*Terminal, erro
 	if _, there := m.ptys.Get(t.ID()); !there {
 		m.forget(t.pty) // it may have been, before it was known here
 	}
-	return t, nil
+	return t
 }
 
 // firstHolder returns who holds a terminal that the client makes with this claim.
@@ -215,6 +224,10 @@ func (m *Manager) forget(pty *ptymgr.Terminal) {
 	}
 	t := m.terminals[i]
 	m.terminals = slices.Delete(m.terminals, i, i+1)
+	if t.Remote() {
+		t.end()
+	}
+	m.observer.Removing(t)
 	t.gone = true
 	m.withdraw(func(r *request) bool { return r.terminal == t })
 	m.observer.Removed(t)

@@ -118,7 +118,7 @@ func TestObserver(t *testing.T) {
 	s.must(terminal.Claim(By{Client: s.a, Seq: 3}, Claim{Client: "a"}))
 	s.attach(terminal, s.a, ptymgr.NoOffset)
 	s.must(s.m.Dispose(context.Background(), By{Client: s.desk}, terminal.ID()))
-	want := []string{"created for login-desk", "hidden", "visible", "claimed for a", "removed"}
+	want := []string{"created for login-desk", "hidden", "visible", "claimed for a", "removing", "removed"}
 	if got := s.told.take(); !slices.Equal(got, want) {
 		t.Errorf("told %q, want %q", got, want)
 	}

@@ -28,7 +28,7 @@ func ParseMode(name string) (Mode, error) {
 }
 
 // SetMode sets what programs may do at the terminal; only the person may. When the terminal becomes private, it ends for
-// programs, and comes back to the person if one of them holds it. When it ceases to be, programs are shown only what is
+// programs, and comes back to the person if one of them holds it; a program at which it runs keeps it. When it ceases to be, programs are shown only what is
 // printed from then on.
 func (t *Terminal) SetMode(by By, mode Mode) error {
 	c, m := by.Client, t.m
@@ -49,7 +49,7 @@ func (t *Terminal) SetMode(by By, mode Mode) error {
 	if t.access() != was {
 		m.observer.AccessChanged(t, t.access())
 	}
-	if mode == Private && t.holder.identity.Kind == Program {
+	if mode == Private && t.holder.identity.Kind == Program && !t.Remote() {
 		t.give(c.holder())
 		t.announce(By{})
 		return nil
@@ -63,6 +63,8 @@ func (t *Terminal) SetMode(by By, mode Mode) error {
 func (t *Terminal) modeFor(c *Client, trusted bool) Mode {
 	key := c.identity.Key()
 	switch {
+	case t.Remote() && c.acts(t.holder):
+		return Share // it runs there: there is nothing to hide
 	case !t.modeSet && t.maker.identity.Kind == Program && t.maker.identity.Key() == key:
 		return Share
 	case t.mode == Ask && (trusted || t.allowed[key]):

@@ -11,6 +11,9 @@ type Observer interface {
 	Claimed(t *Terminal, claim Claim, by By)
 	// AccessChanged tells who may see the terminal from now on.
 	AccessChanged(t *Terminal, a Access)
+	// Removing tells that the terminal is about to be removed, for whatever reason. One that runs at a client has ended by
+	// then, so that its exit can still be told.
+	Removing(t *Terminal)
 	// Removed tells that the terminal is gone. Nothing more is told of it.
 	Removed(t *Terminal)
 	// SharingChanged gives the state after anything that changed it.
@@ -25,6 +28,7 @@ type nobody struct{}
 func (nobody) Created(*Terminal, Claim, Access, By) {}
 func (nobody) Claimed(*Terminal, Claim, By)         {}
 func (nobody) AccessChanged(*Terminal, Access)      {}
+func (nobody) Removing(*Terminal)                   {}
 func (nobody) Removed(*Terminal)                    {}
 func (nobody) SharingChanged(Overview)              {}
 func (nobody) PausedChanged(bool)                   {}

@@ -17,6 +17,7 @@ type Overview struct {
 type Shared struct {
 	ID       string
 	Mode     Mode
+	Remote   bool // it runs at its holder's
 	Created  time.Time
 	Maker    Party
 	Holder   Party
@@ -54,7 +55,8 @@ func (m *Manager) overview() Overview {
 	o := Overview{Paused: m.paused}
 	for _, t := range m.terminals {
 		o.Terminals = append(o.Terminals, Shared{
-			ID: t.ID(), Mode: t.mode, Created: t.created, Maker: t.maker.party(), Holder: t.holder.party(), Watchers: t.watchers(),
+			ID: t.ID(), Mode: t.mode, Remote: t.Remote(), Created: t.created,
+			Maker: t.maker.party(), Holder: t.holder.party(), Watchers: t.watchers(),
 		})
 	}
 	for _, r := range m.requests {

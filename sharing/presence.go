@@ -46,31 +46,37 @@ func (t *Terminal) unwatch(w *watch) {
 	}
 }
 
-// endForPrograms ends all that programs do with the terminal, as its disposal would. mu is held; the caller must tell of
+// endForPrograms ends what those do with the terminal who may not see it any more, as its disposal would. mu is held; the caller must tell of
 // the change.
 func (t *Terminal) endForPrograms() {
+	sees := t.access().Sees
 	for v := range t.viewers {
-		v.end()
+		if !sees(v.client.identity) {
+			v.end()
+			delete(t.viewers, v)
+		}
 	}
-	clear(t.viewers)
-	t.watches = slices.DeleteFunc(t.watches, func(w *watch) bool { return !w.client.isPerson() })
+	t.watches = slices.DeleteFunc(t.watches, func(w *watch) bool { return !sees(w.client.identity) })
 }
 
-// expiry returns when the grace of somebody who is away ends; ok is false while they are there. mu is held.
-func (m *Manager) expiry(a *attendance) (at time.Time, ok bool) {
+// expiry returns when a grace of somebody who is away ends; ok is false while they are there. mu is held.
+func (m *Manager) expiry(a *attendance, grace time.Duration) (at time.Time, ok bool) {
 	switch {
 	case a == nil: // forgotten, which takes at least the grace
 		return time.Time{}, true
 	case a.joined > 0:
 		return time.Time{}, false
 	default:
-		return a.left.Add(m.cfg.Grace), true
+		return a.left.Add(grace), true
 	}
 }
 
 // gone reports whether somebody has been away for longer than the grace. mu is held.
-func (m *Manager) gone(a *attendance) bool {
-	at, away := m.expiry(a)
+func (m *Manager) gone(a *attendance) bool { return m.awayFor(a, m.cfg.Grace) }
+
+// awayFor is gone for another grace. mu is held.
+func (m *Manager) awayFor(a *attendance, grace time.Duration) bool {
+	at, away := m.expiry(a, grace)
 	return away && !m.cfg.now().Before(at)
 }
 
@@ -92,13 +98,18 @@ func (t *Terminal) returns() bool {
 	return t.maker.identity.Kind == Person && t.holder.identity.Kind == Program
 }
 
-// expire does what is due because somebody is away: a program's claim on the person's terminal returns, and what a
-// program asked for is forgotten.
+// expire does what is due because somebody is away: a program's claim on the person's terminal returns, what a program
+// asked for is forgotten, and a terminal that ran at a client is removed.
 func (m *Manager) expire() {
+	m.remove(m.expired())
+}
+
+// expired is expire, but for terminals that are to be removed, which it returns.
+func (m *Manager) expired() []*Terminal {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return
+		return nil
 	}
 	for _, t := range m.terminals {
 		if t.returns() && m.gone(t.attendance()) {
@@ -111,25 +122,30 @@ func (m *Manager) expire() {
 	if len(m.requests) < waiting {
 		m.changed()
 	}
+	orphans := m.endOrphans()
 	m.schedule()
+	return orphans
 }
 
 // schedule has expire called when it is next needed. mu is held.
 func (m *Manager) schedule() {
 	var next time.Time
 	due := false
-	consider := func(a *attendance) {
-		if at, away := m.expiry(a); away && (!due || at.Before(next)) {
+	consider := func(a *attendance, grace time.Duration) {
+		if at, away := m.expiry(a, grace); away && (!due || at.Before(next)) {
 			next, due = at, true
 		}
 	}
 	for _, t := range m.terminals {
-		if t.returns() {
-			consider(t.attendance())
+		switch {
+		case t.livesElsewhere():
+			consider(t.attendance(), m.cfg.RemoteGrace)
+		case t.returns():
+			consider(t.attendance(), m.cfg.Grace)
 		}
 	}
 	for _, r := range m.requests {
-		consider(m.clients.all[r.asker])
+		consider(m.clients.all[r.asker], m.cfg.Grace)
 	}
 	if !due || m.closed {
 		m.timer.Stop()

@@ -40,6 +40,9 @@ var (
 
 	errNoClient    = &Refusal{"no such client is connected: a terminal can be given only to one that is"}
 	errCannotDrive = &Refusal{"that client's token may only read terminals"}
+	errElsewhere   = &Refusal{"this terminal runs at a client, where it is typed in, resized and cleared: others can only watch it"}
+	errStays       = &Refusal{"this terminal runs at a client, and stays that client's"}
+	errHere        = &Refusal{"this terminal runs on the server, which says itself what happens in it"}
 	errPrivate     = &Refusal{"this terminal is private: let programs see it first"}
 	errTooMany     = &Refusal{"too many connections: close some first"}
 )

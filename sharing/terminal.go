@@ -14,6 +14,7 @@ import (
 type Terminal struct {
 	m       *Manager
 	pty     *ptymgr.Terminal
+	feed    *ptymgr.Feed // of a terminal that runs at a client, its holder; nil for all others
 	created time.Time
 	maker   holder // as it was when the terminal was made: a client's claim
 
@@ -64,6 +65,7 @@ func (t *Terminal) situation(c *Client) situation {
 	s := t.m.situation(c)
 	s.held, s.mode = t.holder.kind(), t.modeFor(c, false)
 	s.made, s.free = c.acts(t.maker), t.free()
+	s.remote, s.owns = t.Remote(), t.owns(c)
 	switch {
 	case c.isPerson() || !c.acts(t.holder):
 	case s.held == sessionHolds:
@@ -93,7 +95,7 @@ func (t *Terminal) Input(by By, p []byte) error {
 
 // typesFreely reports whether the client may type without further ado, and notes that the person does.
 func (t *Terminal) typesFreely(c *Client, p []byte) bool {
-	if !c.isPerson() {
+	if !c.isPerson() || t.Remote() {
 		return false
 	}
 	t.keys.Lock()
@@ -130,12 +132,16 @@ func (t *Terminal) alive() bool {
 	}
 }
 
-// Resize sets the terminal's size, for doors that do not show it. It is refused while a browser shows the terminal.
+// Resize sets the terminal's size, for doors that do not show it. It is refused while a browser shows the terminal, unless
+// the terminal runs at the client that says so.
 func (t *Terminal) Resize(by By, size ptymgr.Size) error {
 	t.m.mu.Lock()
 	defer t.m.mu.Unlock()
 	if err := t.may(by.Client, resizing); err != nil {
 		return err
+	}
+	if t.Remote() {
+		return t.feed.Resize(size)
 	}
 	err := t.pty.Resize(size)
 	if errors.Is(err, ptymgr.ErrShown) {

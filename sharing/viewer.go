@@ -65,7 +65,7 @@ func (v *Viewer) Input(p []byte) error {
 // Answer passes on what the viewer's terminal emulator replies by itself to a query. It is no typing: it takes no claim
 // back and holds up nobody.
 func (v *Viewer) Answer(p []byte) error {
-	if v.client.isPerson() {
+	if v.client.isPerson() && !v.t.Remote() {
 		return v.inner.Answer(p)
 	}
 	m := v.t.m
@@ -80,7 +80,8 @@ func (v *Viewer) Answer(p []byte) error {
 // Ack is ptymgr.Viewer.Ack.
 func (v *Viewer) Ack(offset int64) error { return v.inner.Ack(offset) }
 
-// Resize says what size the viewer has room for. A program's counts while it drives the terminal and no browser shows it.
+// Resize says what size the viewer has room for. A program's counts while it drives the terminal and no browser shows it,
+// and nobody's does where the terminal runs at a client.
 func (v *Viewer) Resize(size ptymgr.Size) error {
 	m := v.t.m
 	m.mu.Lock()
