@@ -67,7 +67,7 @@ type connection struct {
 	answers []answer
 	private []privateEvent // rejections, and echoes of input: ascending
 	waiting int            // bytes of answers and private
-	list    []byte         // the root list as it was sent last; nil after a snapshot
+	list    []byte         // the root list that the client has, as an action
 	listed  int64          // its number
 	torn    bool           // something was sent while programs were paused: all subscriptions are stale
 }

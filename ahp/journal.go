@@ -37,6 +37,7 @@ type journal struct {
 	max     int // events
 	events  []event
 	dropped int64 // the highest number that is no longer kept; at first that of the channel's creation
+	base    event // which has that number
 	urgent  int64 // the highest number of an event that is not output
 }
 
@@ -53,7 +54,8 @@ func (j *journal) append(e event) {
 // drop forgets the oldest n events.
 func (j *journal) drop(n int) {
 	if n > 0 {
-		j.dropped = j.events[n-1].seq
+		j.base = j.events[n-1]
+		j.dropped = j.base.seq
 		j.events = append(j.events[:0], j.events[n:]...)
 	}
 }
@@ -62,4 +64,14 @@ func (j *journal) drop(n int) {
 func (j *journal) after(seq int64) (events []event, complete bool) {
 	i := sort.Search(len(j.events), func(i int) bool { return j.events[i].seq > seq })
 	return j.events[i:], seq >= j.dropped
+}
+
+// upTo returns the last event with a number up to seq, which must not be below dropped. It is the zero event if nothing
+// had happened by then.
+func (j *journal) upTo(seq int64) event {
+	later, _ := j.after(seq)
+	if i := len(j.events) - len(later) - 1; i >= 0 {
+		return j.events[i]
+	}
+	return j.base
 }

@@ -32,11 +32,11 @@ func (c *connection) renderEnvelope(dst []byte, p *parcel) ([]byte, error) {
 	}
 	action := e.action
 	if e.list != nil {
-		list := wire.RootTerminalsChanged{Terminals: visible(e.list, c.identity)}.For(c.version)
-		if !c.news(wire.AppendAction(nil, list), e.seq) {
+		list := c.renderList(e.list)
+		if !c.news(list, e.seq) {
 			return dst, nil // what changed is not this client's to see
 		}
-		action = list
+		action = wire.Unknown{Raw: list}
 	}
 	return wire.AppendEnvelope(dst, wire.Envelope{
 		Channel: p.name, Action: wire.ActionFor(action, c.version), ServerSeq: e.seq, Origin: e.origin, RejectionReason: e.reject,
@@ -62,14 +62,17 @@ func (c *connection) renderOutput(dst []byte, p *parcel) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// news reports whether a root list differs from the one that the client was sent before, and notes it.
+// renderList returns the action for a root list, as this client may see it.
+func (c *connection) renderList(list []listed) []byte {
+	return wire.AppendAction(nil, wire.RootTerminalsChanged{Terminals: visible(list, c.identity)}.For(c.version))
+}
+
+// news reports whether a root list differs from the one that the client has, and notes it. One that is older than the
+// client's is no news.
 func (c *connection) news(list []byte, seq int64) bool {
 	c.host.mu.Lock()
 	defer c.host.mu.Unlock()
-	if seq < c.listed {
-		return true // of before the client's last snapshot
-	}
-	if bytes.Equal(list, c.list) {
+	if seq <= c.listed || bytes.Equal(list, c.list) {
 		return false
 	}
 	c.list, c.listed = list, seq

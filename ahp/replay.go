@@ -42,6 +42,9 @@ func (c *connection) replay(names []string, lastSeen int64) (wire.ReconnectRepla
 	}
 	var events []missed
 	for _, s := range live {
+		if s.channel == h.rootChannel {
+			c.list, c.listed = c.renderList(s.channel.upTo(lastSeen).list), lastSeen
+		}
 		after, _ := s.channel.after(lastSeen)
 		for _, e := range after {
 			events = append(events, missed{s.allowed(e), s})

@@ -58,6 +58,7 @@ func (c *connection) unsubscribe(params json.RawMessage) {
 
 // watch lets the person know who reads which terminals, before they are read.
 func (c *connection) watch(names []string) {
+	c.unwatch()
 	for _, name := range names {
 		c.host.mu.Lock()
 		ch := c.lookUp(name)
@@ -68,6 +69,24 @@ func (c *connection) watch(names []string) {
 		if stop, err := ch.terminal.shared.Watch(c.client); err == nil {
 			c.stops[ch.uri] = stop
 		}
+	}
+}
+
+// unwatch ends the watching of what the client is not subscribed to any more, because it is gone or was private for a
+// while.
+func (c *connection) unwatch() {
+	h := c.host
+	var over []func()
+	h.mu.Lock()
+	for uri, stop := range c.stops {
+		if ch := h.channels[uri]; ch == nil || c.subscribed(ch) == nil {
+			over = append(over, stop)
+			delete(c.stops, uri)
+		}
+	}
+	h.mu.Unlock()
+	for _, stop := range over {
+		stop()
 	}
 }
 
@@ -143,9 +162,9 @@ func (c *connection) cut(names []string, latency time.Duration) ([]draft, int64)
 			state := h.sharingState()
 			d.sharing = &state
 		default:
-			infos := visible(h.list(), c.identity)
-			d.root = &wire.RootState{Agents: []json.RawMessage{}, ActiveSessions: new(0), Terminals: infos}
-			c.list, c.listed = nil, h.seq
+			list := h.list()
+			d.root = &wire.RootState{Agents: []json.RawMessage{}, ActiveSessions: new(0), Terminals: visible(list, c.identity)}
+			c.list, c.listed = c.renderList(list), h.seq
 		}
 		drafts = append(drafts, d)
 	}
