@@ -60,6 +60,7 @@ type connection struct {
 	// Guarded by host.mu.
 	version wire.Version // set by the handshake, like memory
 	memory  *memory      // what outlives the connection
+	key     clientKey    // whose that is
 	subs    map[*subscription]struct{}
 	sent    int64 // everything up to this number was sent, on all channels
 	fence   int64 // nothing above this number is sent now; 0 for no fence

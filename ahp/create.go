@@ -63,7 +63,14 @@ func (c *connection) createTerminal(params json.RawMessage) (any, *wire.Error) {
 	default:
 		return nil, invalid("channel: this URI cannot be used, choose another")
 	}
-	_, createErr := h.cfg.Sharing.Create(sharing.By{Client: c.client}, spec, &claim)
+	by := sharing.By{Client: c.client}
+	var createErr error
+	if p.ExecutionTarget == wire.ExecutedByClient {
+		remote := ptymgr.RemoteSpec{Name: spec.Name, Dir: spec.Dir, Size: spec.Size}
+		_, createErr = h.cfg.Sharing.CreateRemote(by, remote, &claim)
+	} else {
+		_, createErr = h.cfg.Sharing.Create(by, spec, &claim)
+	}
 	h.mu.Lock()
 	delete(h.naming, c.client)
 	h.mu.Unlock()

@@ -20,6 +20,8 @@ func (e *event) size() int {
 	switch action := e.action.(type) {
 	case wire.TerminalInput:
 		return len(action.Data) + 256
+	case wire.TerminalOutput:
+		return len(action.Data) + 256
 	case wire.Unknown:
 		return len(action.Raw) + 256
 	}
@@ -92,8 +94,16 @@ func (c *connection) performOnTerminal(t *terminal, name string, action wire.Act
 		if err := t.shared.Input(by, []byte(action.Data)); err != nil {
 			return err
 		}
-		c.acknowledgeInput(t.channel, name, action, origin)
+		c.acknowledge(t.channel, name, action, origin)
 		return nil
+	case wire.TerminalOutput:
+		if err := t.shared.Output(by, []byte(action.Data)); err != nil {
+			return err
+		}
+		c.acknowledge(t.channel, name, action, origin)
+		return nil
+	case wire.TerminalExited:
+		return t.performed(t.shared.Exited(by, action.ExitCode), action, origin)
 	case wire.TerminalClaimed:
 		claim, err := claimOf(action.Claim)
 		if err != nil {
@@ -126,6 +136,8 @@ func (t *terminal) performed(err error, own wire.Action, origin *wire.Origin) er
 		return nil
 	}
 	switch own.(type) {
+	case wire.TerminalExited:
+		return nil // it was told already
 	case wire.TerminalResized:
 		own = wire.TerminalResized{Cols: t.size.Cols, Rows: t.size.Rows}
 	case wire.TerminalTitleChanged:
@@ -138,8 +150,9 @@ func (t *terminal) performed(err error, own wire.Action, origin *wire.Origin) er
 	return nil
 }
 
-// acknowledgeInput sends input back to its sender alone: what people type may be secret, and is in no replay.
-func (c *connection) acknowledgeInput(ch *channel, name string, action wire.TerminalInput, origin *wire.Origin) {
+// acknowledge sends input, or output, back to its sender alone. What people type may be secret, and is in no replay; what a
+// client's program printed comes to others as data.
+func (c *connection) acknowledge(ch *channel, name string, action wire.Action, origin *wire.Origin) {
 	c.host.mu.Lock()
 	subscribed := c.subscribed(ch) != nil
 	c.host.mu.Unlock()
@@ -154,6 +167,11 @@ func (c *connection) tell(channel string, e event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e.seq = h.number()
+	c.tellLocked(channel, e)
+}
+
+// tellLocked is tell for an event that has a number. Host.mu is held.
+func (c *connection) tellLocked(channel string, e event) {
 	c.private = append(c.private, privateEvent{channel, e})
 	c.waiting += e.size()
 	signal(c.wake)

@@ -83,6 +83,7 @@ func (c *connection) failure(uri string, err error) *wire.Error {
 		refusal *sharing.Refusal
 		limit   *ptymgr.LimitError
 		spec    *ptymgr.SpecError
+		claim   *sharing.InvalidClaimError
 	)
 	switch {
 	case errors.Is(err, sharing.ErrNotFound):
@@ -93,6 +94,8 @@ func (c *connection) failure(uri string, err error) *wire.Error {
 		return &wire.Error{Code: wire.Internal, Message: limit.Error(), Data: map[string]int{"limit": limit.Limit}}
 	case errors.As(err, &spec) && spec.Field == "cwd":
 		return &wire.Error{Code: wire.NotFound, Message: "directory not found: " + spec.Err.Error()}
+	case errors.As(err, &claim):
+		return invalid("claim: " + claim.Reason)
 	case errors.As(err, &spec):
 		return &wire.Error{Code: wire.InvalidParams, Message: spec.Error()}
 	}

@@ -27,7 +27,8 @@ func (c *connection) initialize(params json.RawMessage) (any, *wire.Error) {
 	h := c.host
 	h.mu.Lock()
 	c.version = version
-	c.memory = h.clients.begin(keyOf(c.identity, p.ClientID), version)
+	c.key = keyOf(c.identity, p.ClientID)
+	c.memory = h.clients.begin(c.key, version)
 	h.mu.Unlock()
 	c.client, c.last = client, 0
 	snapshots, seq := c.snapshots(p.InitialSubscriptions)
@@ -37,6 +38,9 @@ func (c *connection) initialize(params json.RawMessage) (any, *wire.Error) {
 	}
 	if version.AtLeast(0, 5, 2) {
 		result.ServerInfo = &wire.Implementation{Name: "tandem", Version: c.host.cfg.Version}
+	}
+	if version.AtLeast(0, 8, 0) {
+		result.Meta = map[string]any{"tandem": map[string]bool{"clientExecutedTerminals": true}}
 	}
 	return result, nil
 }
@@ -71,7 +75,7 @@ func (c *connection) reconnect(params json.RawMessage) (any, *wire.Error) {
 		client.Leave()
 		return nil, unknown
 	}
-	c.version, c.last = c.memory.version, c.memory.last
+	c.key, c.version, c.last = key, c.memory.version, c.memory.last
 	h.mu.Unlock()
 	c.client = client
 	names, lastSeen := p.Names()

@@ -30,6 +30,9 @@ func (o *observer) Created(shared *sharing.Terminal, claim sharing.Claim, access
 		channel: c, shared: shared, pty: shared.Pty(), dirty: make(chan struct{}, 1), gone: make(chan struct{}),
 		claim: claim, access: access, opened: h.seq,
 	}
+	if shared.Remote() {
+		t.owner = keyOf(by.Client.Identity(), claim.Client)
+	}
 	c.terminal = t
 	t.tap = t.pty.Tap(func() { signal(t.dirty) })
 	t.start, _ = t.pty.Bounds()
@@ -77,8 +80,30 @@ func (o *observer) AccessChanged(shared *sharing.Terminal, access sharing.Access
 	h.recordList()
 }
 
-// Removing is told before Removed, which does everything.
-func (o *observer) Removing(*sharing.Terminal) {}
+// Removing tells the owner of a terminal that runs at a client, and those who watch it, that it has ended.
+func (o *observer) Removing(shared *sharing.Terminal) {
+	h := o.lock()
+	defer h.mu.Unlock()
+	t := h.byTerminal[shared]
+	if t == nil || !shared.Remote() || t.exit != nil {
+		return
+	}
+	t.advance()
+	if t.exit == nil {
+		return
+	}
+	e := event{seq: h.number(), action: wire.TerminalExited{ExitCode: &t.exit.Code}}
+	for c := range h.connections {
+		s := c.subscribed(t.channel)
+		switch {
+		case s != nil:
+			c.tellLocked(s.name, e)
+			c.drop(s) // this is the last thing that is told
+		case c.key == t.owner:
+			c.tellLocked(t.channel.uri, e)
+		}
+	}
+}
 
 // Removed closes the terminal's channel.
 func (o *observer) Removed(shared *sharing.Terminal) {

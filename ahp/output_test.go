@@ -474,10 +474,10 @@ func TestOutputBeforeTheChannelIsThere(t *testing.T) {
 	host := NewHost(Config{Sharing: manager})
 	(*observer)(host).Created(term, sharing.Claim{Client: "desk"}, sharing.Access{}, by)
 	host.mu.Lock()
-	from, to := host.byTerminal[term].content(identities["person"], contentBytes)
+	content := host.byTerminal[term].content(identities["person"], contentBytes)
 	host.mu.Unlock()
-	if text, err := term.Pty().Text(nil, from, to); string(text) != "first\r\n" {
-		t.Errorf("the content is %q, %v", text, err)
+	if shown, err := parts(term.Pty(), content); err != nil || len(shown) != 1 || shown[0].Value != "first\r\n" {
+		t.Errorf("the content is %v, %v", shown, err)
 	}
 	desk.Leave()
 	if err := manager.Close(t.Context()); err != nil {

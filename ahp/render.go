@@ -46,9 +46,13 @@ func (c *connection) renderEnvelope(dst []byte, p *parcel) ([]byte, error) {
 // renderOutput appends the envelope of output. This is the path of every byte of it, so the JSON is put together by
 // hand.
 func (c *connection) renderOutput(dst []byte, p *parcel) ([]byte, error) {
+	t := p.sub.channel.terminal
+	if t.owner == c.key && t.shared.Remote() {
+		return dst, nil // its own output
+	}
 	scratch := buffers.Get().(*[]byte)
 	defer buffers.Put(scratch)
-	text, err := p.sub.channel.terminal.pty.Text((*scratch)[:0], p.event.from, p.event.to)
+	text, err := t.pty.Text((*scratch)[:0], p.event.from, p.event.to)
 	*scratch = text[:0]
 	if err != nil || len(text) == 0 {
 		return dst, err

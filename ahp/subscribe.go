@@ -124,7 +124,7 @@ type draft struct {
 	sharing  *wire.SharingState
 	terminal *wire.TerminalState
 	pty      *ptymgr.Terminal
-	from, to int64 // the terminal's content
+	content  []stretch // the terminal's
 }
 
 // cut subscribes the client to the channels at one number, with everything that happened before. From then on nothing
@@ -157,7 +157,7 @@ func (c *connection) cut(names []string, latency time.Duration) ([]draft, int64)
 		case ch.terminal != nil:
 			state := ch.terminal.state()
 			d.terminal, d.pty = &state, ch.terminal.pty
-			d.from, d.to = ch.terminal.content(c.identity, contentBytes)
+			d.content = ch.terminal.content(c.identity, contentBytes)
 		case ch == h.sharingChannel:
 			state := h.sharingState()
 			d.sharing = &state
@@ -199,13 +199,11 @@ func (c *connection) renderSnapshot(d draft, seq int64) (wire.Snapshot, bool) {
 	var state any
 	switch {
 	case d.terminal != nil:
-		text, err := d.pty.Text(nil, d.from, d.to)
+		content, err := parts(d.pty, d.content)
 		if err != nil {
 			return wire.Snapshot{}, false
 		}
-		if len(text) > 0 {
-			d.terminal.Content = append(d.terminal.Content, wire.Part{Type: wire.Unclassified, Value: string(text)})
-		}
+		d.terminal.Content = content
 		state = d.terminal.For(c.version)
 	case d.sharing != nil:
 		state = d.sharing

@@ -14,12 +14,6 @@ const (
 	// costs, since a cut is never split.
 	maxCut = 16 << 10
 
-	// contentBytes is how much output a snapshot holds at most, in bytes of the log.
-	contentBytes = 128 << 10
-
-	// restartBytes is how much output a subscriber that was overtaken starts again with, in bytes of the log.
-	restartBytes = 64 << 10
-
 	// DefaultLatency is how long output may wait to be sent with more for subscribers that do not say. Output after
 	// a pause never waits.
 	DefaultLatency = 20 * time.Millisecond
@@ -43,6 +37,7 @@ type terminal struct {
 	size    ptymgr.Size
 	exit    *ptymgr.Exit
 	claim   sharing.Claim
+	owner   clientKey // of a terminal that runs at a client: that client
 	access  sharing.Access
 	opened  int64 // number at which programs were last let in
 	start   int64 // where the content starts: what was printed before was cleared
@@ -50,6 +45,9 @@ type terminal struct {
 	arrived time.Time
 	lastCut time.Time
 	steps   []ptymgr.Step // reused
+
+	marked   bool             // the shell tells where commands begin and end
+	commands []ptymgr.Command // of the content, oldest first
 }
 
 // follow gives numbers to what happens at the terminal, until it is removed: at once if it was quiet, else at every
@@ -106,7 +104,7 @@ func (t *terminal) advanceFor(own wire.Action, origin *wire.Origin) bool {
 	ours := -1
 	if own != nil {
 		for i, step := range t.steps {
-			if t.actionOf(step) == own {
+			if same(t.actionOf(step), own) {
 				ours = i
 			}
 		}
@@ -160,17 +158,30 @@ func (t *terminal) apply(step ptymgr.Step) bool {
 	case ptymgr.StepResized:
 		t.size = step.Size
 	case ptymgr.StepCleared:
+		t.commands = nil // as reducers have it, also of one that runs
 		t.start = max(step.To, t.pty.SaneOffset(t.cut-restartBytes))
 	case ptymgr.StepTitled:
 		t.title = step.Title
 		return true
 	case ptymgr.StepMoved:
 		t.dir = step.Dir
+	case ptymgr.StepCommandDetection:
+		t.marked = true
+	case ptymgr.StepCommandStarted, ptymgr.StepCommandFinished:
+		t.note(*step.Command)
 	case ptymgr.StepExited:
 		t.exit = step.Exit
 		return true
 	}
 	return false
+}
+
+// same reports whether an action that has happened is the one that a client asked for. There is but one exit.
+func same(happened, own wire.Action) bool {
+	if _, ok := happened.(wire.TerminalExited); ok {
+		return happened.Type() == own.Type()
+	}
+	return happened == own
 }
 
 func (t *terminal) actionOf(step ptymgr.Step) wire.Action {
@@ -183,6 +194,12 @@ func (t *terminal) actionOf(step ptymgr.Step) wire.Action {
 		return wire.TerminalTitleChanged{Title: step.Title}
 	case ptymgr.StepMoved:
 		return wire.TerminalCwdChanged{Cwd: fileURI(step.Dir)}
+	case ptymgr.StepCommandDetection:
+		return wire.TerminalCommandDetectionAvailable{}
+	case ptymgr.StepCommandStarted:
+		return executed(step.Command)
+	case ptymgr.StepCommandFinished:
+		return finished(step.Command)
 	case ptymgr.StepExited:
 		return wire.TerminalExited{ExitCode: &step.Exit.Code}
 	}
@@ -192,7 +209,8 @@ func (t *terminal) actionOf(step ptymgr.Step) wire.Action {
 // listed returns the terminal's line in the root list.
 func (t *terminal) listed() listed {
 	return listed{
-		info:   wire.TerminalInfo{Resource: t.channel.uri, Title: t.title, Claim: wireClaim(t.claim), Lifecycle: lifecycle(t.exit)},
+		info: wire.TerminalInfo{Resource: t.channel.uri, Title: t.title, Claim: wireClaim(t.claim), Lifecycle: lifecycle(t.exit),
+			ExecutionTarget: t.executionTarget()},
 		access: t.access,
 	}
 }
@@ -201,21 +219,17 @@ func (t *terminal) listed() listed {
 func (t *terminal) state() wire.TerminalState {
 	return wire.TerminalState{
 		Title: t.title, Cwd: fileURI(t.dir), Cols: t.size.Cols, Rows: t.size.Rows, Content: []wire.Part{},
-		Claim: wireClaim(t.claim), Lifecycle: lifecycle(t.exit),
+		Claim: wireClaim(t.claim), Lifecycle: lifecycle(t.exit), SupportsCommandDetection: t.marked,
+		ExecutionTarget: t.executionTarget(),
 	}
 }
 
-// content returns the range of the log that a client of this identity is shown of what has numbers, at most the newest
-// bytes of it.
-func (t *terminal) content(i sharing.Identity, most int64) (from, to int64) {
-	from = max(t.start, t.access.Floor(i))
-	if from < t.cut-most {
-		from = max(from, t.pty.SaneOffset(t.cut-most))
+// executionTarget returns where the terminal's program runs, "" for here.
+func (t *terminal) executionTarget() string {
+	if t.shared.Remote() {
+		return wire.ExecutedByClient
 	}
-	if tail, _ := t.pty.Bounds(); tail > from {
-		from = t.pty.SaneOffset(tail)
-	}
-	return min(from, t.cut), t.cut
+	return ""
 }
 
 // present returns events without numbers that bring a subscriber of this identity from any state to the present one.
@@ -229,29 +243,6 @@ func (c *channel) present(i sharing.Identity) []event {
 	default:
 		return []event{{list: c.host.list()}}
 	}
-}
-
-func (t *terminal) present(i sharing.Identity) []event {
-	state := t.state()
-	events := []event{
-		{action: wire.TerminalCleared{}},
-		{action: wire.TerminalResized{Cols: state.Cols, Rows: state.Rows}},
-		{action: wire.TerminalTitleChanged{Title: state.Title}},
-		{action: wire.TerminalClaimed{Claim: state.Claim}},
-	}
-	if state.Cwd != "" {
-		events = append(events, event{action: wire.TerminalCwdChanged{Cwd: state.Cwd}})
-	}
-	now := time.Now()
-	for from, to := t.content(i, restartBytes); from < to; {
-		end := t.pty.CutEnd(from, to, maxCut)
-		events = append(events, event{from: from, to: end, at: now})
-		from = end
-	}
-	if t.exit != nil {
-		events = append(events, event{action: wire.TerminalExited{ExitCode: &t.exit.Code}})
-	}
-	return events
 }
 
 func lifecycle(exit *ptymgr.Exit) *wire.Lifecycle {
