@@ -84,13 +84,12 @@ func (s situation) may(a act) error {
 	if s.remote {
 		return s.mayRemote(a)
 	}
-	if a == reporting {
-		return errHere
-	}
-	if err := s.admits(a); err != nil || s.who == person {
+	if err := s.admits(a); err != nil || s.who == person && a != reporting {
 		return err
 	}
 	switch a {
+	case reporting:
+		return errHere
 	case reading:
 		return nil
 	case typing, resizing, clearing, renaming:
