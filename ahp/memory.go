@@ -37,6 +37,10 @@ type memory struct {
 type tear struct{ from, to int64 }
 
 func (m *memory) tear(from, to int64) {
+	if last := len(m.tears) - 1; last >= 0 && m.tears[last].from <= from && from < m.tears[last].to {
+		m.tears[last].to = max(m.tears[last].to, to)
+		return
+	}
 	m.tears = append(m.tears, tear{from, to})
 	if len(m.tears) > maxTears {
 		m.tears[1].from = m.tears[0].from

@@ -785,3 +785,52 @@ func TestSnapshotAndActionsMakeALaterSnapshot(t *testing.T) {
 	})
 	t.Logf("%+v, overtaken %d times", all, w.host.Stats().Resyncs)
 }
+
+// A program that is told of a number while it is paused has not been told what came before, so its connection is not
+// resumed from there.
+func TestReconnectAfterAPauseMissesNothing(t *testing.T) {
+	const uri = wire.TerminalScheme + ":/a"
+	w := newWorld(t, nil)
+	desk := w.join("person", "desk", RootChannel, SharingChannel)
+	desk.create(uri, "desk")
+	desk.subscribe(uri)
+	for _, tells := range []func(p *peer){
+		func(p *peer) { p.input(uri, "refused") },
+		func(p *peer) {
+			if _, err := p.Subscribe(p.within(), uri, -1); err == nil {
+				t.Error("subscribed while paused")
+			}
+		},
+	} {
+		p := w.join("claude", "c1", RootChannel, uri)
+		desk.dispatch(SharingChannel, wire.SharingPausedSet{Paused: true})
+		desk.dispatch(uri, wire.TerminalTitleChanged{Title: "missed"})
+		desk.sync()
+		tells(p)
+		p.sync()
+		p.Close()
+		desk.dispatch(SharingChannel, wire.SharingPausedSet{Paused: false})
+		desk.sync()
+		back := w.dial("claude", "c1")
+		back.Mirror = p.Mirror
+		r, err := back.Reconnect(back.within(), p.LastSeen, RootChannel, uri)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range r.Snapshots {
+			back.take(s)
+		}
+		for _, e := range r.Actions {
+			back.Apply(e)
+		}
+		if title := back.Terminals[uri].Title; title != "missed" {
+			t.Errorf("the title is %q", title)
+		}
+		if title := back.Root.Terminals[0].Title; title != "missed" {
+			t.Errorf("the title in the list is %q", title)
+		}
+		back.Close()
+		desk.dispatch(uri, wire.TerminalTitleChanged{Title: ""})
+		desk.sync()
+	}
+}
