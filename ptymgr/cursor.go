@@ -45,7 +45,7 @@ func (v *Viewer) release() {
 // available returns where the next chunk for the viewer ends, and whether it is worth waiting a moment for more.
 func (v *Viewer) available() (end int64, gather bool) {
 	l := v.t.log
-	if v.pos >= l.clean {
+	if v.pos >= l.clean || v.pos < v.floor {
 		return v.pos, false
 	}
 	seg := l.at(v.pos)
@@ -62,6 +62,9 @@ func (v *Viewer) available() (end int64, gather bool) {
 	}
 	_, end = l.sizeAt(v.pos, end)
 	_, end = v.unmasked(v.pos, end)
+	if at, _ := v.t.commands.upcoming(&v.commands); at > v.pos {
+		end = min(end, at)
+	}
 	if l.floor > v.pos {
 		end = min(end, l.floor)
 	}

@@ -9,7 +9,7 @@ import (
 type Info struct {
 	ID         string
 	Title      string // given by the person, else set by the program, else the foreground process
-	Dir        string // current directory: from OSC 7, else of the foreground process; "" if unknown
+	Dir        string // current directory: as the shell told, else of the foreground process; "" if unknown
 	Size       Size
 	PID        int  // 0 for a remote terminal
 	Remote     bool // its process runs elsewhere
@@ -17,8 +17,8 @@ type Info struct {
 	Viewers    int
 	Foreground string // name of the foreground process; "" after exit
 	Busy       bool   // whether something other than the shell itself runs in the foreground
-	Exit       *Exit  // nil while the process runs
 	Command    string // line of the command that runs, as its shell marked it; "" if none
+	Exit       *Exit  // nil while the process runs
 }
 
 // Info returns a snapshot for lists. It reads /proc while the process runs.
@@ -36,6 +36,9 @@ func (t *Terminal) Info() Info {
 	info := Info{
 		ID: t.id, Title: t.title(), Dir: cmp.Or(t.live.dir, dir, t.dir), Size: l.size(), PID: t.child.pid(), Remote: t.Remote(), Created: t.created,
 		Viewers: len(t.pacing.viewers), Foreground: foreground, Busy: busy, Exit: t.exit,
+	}
+	if c := t.commands.running(); c != nil {
+		info.Command = c.Line
 	}
 	if info.Title == "" {
 		info.Title = foreground

@@ -28,6 +28,7 @@ type log struct {
 	segs   []*segment // oldest first, at least one
 	max    int        // segments kept
 	clean  int64      // offset where the next byte for viewers will be
+	read   int64      // end of what was read from the pty: clean and what is held back
 	sealed bool       // no more output will come
 	floor  int64      // nothing before this offset is shown to anybody
 	sizes  []sizeMark // ascending offsets; sizes[0] is the size at the tail
@@ -114,6 +115,7 @@ func (l *log) publish(used int) {
 	}
 	seg.n += used
 	l.clean += int64(used)
+	l.read = seg.start + int64(seg.fill)
 	l.wake()
 }
 

@@ -12,6 +12,7 @@ func (v *Viewer) replay(first EventKind, target int64) {
 	t, l := v.t, v.t.log
 	state, offset := l.stateAt(max(target, v.floor), v.floor)
 	v.restart(offset)
+	v.commands = t.commands.at(offset, v.floor)
 	size, since := l.sizeFrom(offset)
 	state.Resized(since)
 	if v.floor > 0 {
@@ -35,15 +36,25 @@ func (v *Viewer) replay(first EventKind, target int64) {
 	}
 }
 
+// awaitFloor starts the viewer with an empty screen at the end of the log, which is before its floor: a replay follows
+// once the log is there. log.mu is held.
+func (v *Viewer) awaitFloor() {
+	l := v.t.log
+	v.restart(l.clean)
+	v.commands = commandCursor{next: v.t.commands.total()}
+	v.toldSize = l.size()
+	v.queue = append(v.queue,
+		Event{Kind: EventReady, Offset: v.pos, Size: v.toldSize, Writable: v.writable},
+		Event{Kind: EventReset, Offset: v.pos})
+}
+
 // stateAt returns a sane place for a replay, at or after target and before anything that is in the middle of a line or
-// sequence if possible, and the terminal's state there. A floor is such a place as it is. log.mu is held.
+// sequence if possible, and the terminal's state there. Of a floor that is the next place between two units. log.mu is
+// held.
 func (l *log) stateAt(target, floor int64) (vt.Scanner, int64) {
 	seg := l.at(target)
 	if target == l.floor || target == floor {
-		state := seg.state
-		if n := state.Scan(seg.data[:target-seg.start], seg.start, nil); seg.start+int64(n) == target {
-			return state, target
-		}
+		return seg.state.NextBoundary(seg.data[:seg.n], seg.start, target)
 	}
 	return seg.state.SaneBoundary(seg.data[:seg.n], seg.start, target)
 }

@@ -1,6 +1,9 @@
 package ptymgr
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Tap is told what happens to a terminal, in the order of its log, without the output itself: it holds offsets only, so
 // it never paces, and what it does not look at costs nothing. Its methods are safe for concurrent use.
@@ -11,11 +14,13 @@ type Tap struct {
 
 	// Guarded by t.log.mu.
 	wantOutput bool
-	notified   bool   // since the last Steps
-	pos        int64  // end of the output that was a step
-	records    []Step // sizes and clears since then
-	title, dir string // as told
-	exited     bool   // as told
+	detects    bool          // as told
+	commands   commandCursor // as told
+	notified   bool          // since the last Steps
+	pos        int64         // end of the output that was a step
+	records    []Step        // sizes and clears since then
+	title, dir string        // as told
+	exited     bool          // as told
 }
 
 // StepKind tells what a Step is.
@@ -42,14 +47,15 @@ type Step struct {
 	Size     Size
 	Title    string
 	Dir      string
-	Exit     *Exit // never changed
-	Command  *Command
+	Exit     *Exit    // never changed
+	Command  *Command // StepCommandFinished may have another End if more commands ended than are kept
 }
 
 // maxRecords is how many sizes and clears wait in a Tap. Of more, the oldest that was superseded is dropped.
 const maxRecords = 1024
 
-// Tap starts to follow the terminal from the present end of its log, title, directory and size on. notify is called when
+// Tap starts to follow the terminal from the present end of its log, title, directory and size on. That the shell marks
+// commands, and which one runs, are steps even if they were so before. notify is called when
 // there are steps to take: at most once between two calls of Steps, and for output only if that is wanted. It is called
 // with a lock of the terminal held: it must neither block nor call anything of the terminal. The caller must Close the
 // Tap.
@@ -57,9 +63,9 @@ func (t *Terminal) Tap(notify func()) *Tap {
 	l := t.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	tap := &Tap{t: t, from: l.clean, pos: l.clean, notify: notify, title: t.title(), dir: t.dir}
+	tap := &Tap{t: t, from: l.clean, pos: l.clean, notify: notify, title: t.title(), dir: t.dir, commands: t.commands.atEnd()}
 	t.taps = append(t.taps, tap)
-	if t.exit != nil {
+	if t.exit != nil || t.commands.detects {
 		tap.tell(false)
 	}
 	return tap
@@ -79,8 +85,8 @@ func (tap *Tap) WantOutput(want bool) {
 	}
 }
 
-// Steps appends to dst what happened since the last call. Output, sizes and clears are in the order of the log; neighbouring
-// output is one step, also where the log does not have it any more. Of titles and directories only the latest counts. The
+// Steps appends to dst what happened since the last call. Output, commands, sizes and clears are in the order of the log;
+// neighbouring output is one step, also where the log does not have it any more. Of titles and directories only the latest counts. The
 // exit comes after the last output and only once. A closed Tap has no steps.
 func (tap *Tap) Steps(dst []Step) []Step {
 	t := tap.t
@@ -91,11 +97,13 @@ func (tap *Tap) Steps(dst []Step) []Step {
 	}
 	tap.notified = false
 	for _, record := range tap.records {
+		dst = tap.commandsTo(dst, record.From)
 		dst = append(tap.outputTo(dst, record.From), record)
 	}
 	clear(tap.records)
 	tap.records = tap.records[:0]
 	head := t.log.clean
+	dst = tap.commandsTo(dst, math.MaxInt64)
 	dst = tap.outputTo(dst, head)
 	if title := t.title(); title != tap.title {
 		tap.title = title
@@ -129,6 +137,28 @@ func (tap *Tap) outputTo(dst []Step, offset int64) []Step {
 		tap.pos = offset
 	}
 	return dst
+}
+
+// commandsTo appends what became of commands before offset, and the command whose output starts there, with the output
+// up to that.
+func (tap *Tap) commandsTo(dst []Step, offset int64) []Step {
+	h := &tap.t.commands
+	if h.detects && !tap.detects && h.detected < offset {
+		tap.detects = true
+		dst = append(tap.outputTo(dst, h.detected), Step{Kind: StepCommandDetection, From: tap.pos})
+	}
+	for {
+		at, start := h.upcoming(&tap.commands)
+		if at > offset || at == offset && !start {
+			return dst
+		}
+		dst = tap.outputTo(dst, at)
+		step := Step{Kind: StepCommandFinished, From: tap.pos, Command: h.tell(&tap.commands, tap.pos)}
+		if start {
+			step.Kind = StepCommandStarted
+		}
+		dst = append(dst, step)
+	}
 }
 
 // tell calls notify if the news are output that is wanted or anything else.

@@ -60,6 +60,7 @@ type Terminal struct {
 	taps     []*Tap
 	order    int64 // numbers attachments and inputs
 	live     liveState
+	commands history
 	name     string // given by the person
 	shown    string // title without name, as told to viewers
 	dir      string // current directory, as told to viewers
@@ -180,6 +181,7 @@ func (t *Terminal) finish(exit Exit) {
 	t.show("", "") // what the titler did not come to tell
 	t.exit = &exit
 	t.log.seal()
+	t.commands.finish(t.log.clean, nil, time.Now())
 	t.tapped(false)
 	t.log.mu.Unlock()
 	close(t.closing)
@@ -190,12 +192,14 @@ func (t *Terminal) append(n int) {
 	l := t.log
 	used := l.scanned(n)
 	l.mu.Lock()
+	base := l.clean
 	l.publish(used)
 	t.answer(l.found.Queries)
 	if used > 0 {
 		t.tapped(true)
 	}
 	t.live.update(&l.scan)
+	t.marked(base)
 	l.mu.Unlock()
 	t.counters.output.Add(uint64(n))
 	signal(t.dirty)
@@ -230,6 +234,14 @@ func (t *Terminal) writer() {
 			return // closed: the reader ends the terminal
 		}
 	}
+}
+
+// Printed returns the offset after everything that was printed so far. It is beyond the end of the log as everybody sees
+// it while that ends with an unfinished character or escape sequence.
+func (t *Terminal) Printed() int64 {
+	t.log.mu.Lock()
+	defer t.log.mu.Unlock()
+	return t.log.read
 }
 
 // Clear drops the scrollback before the current line for every viewer, also later ones.

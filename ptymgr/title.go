@@ -17,12 +17,12 @@ const titleSettle = 400 * time.Millisecond
 // liveState is what the program has said of itself by the end of the log. Guarded by log.mu.
 type liveState struct {
 	title    string // OSC 0 or 2; "" if none
-	dir      string // OSC 7; "" if none
+	dir      string // told by the shell: OSC 7, or OSC 633;P;Cwd; "" if none
 	altSince int64  // where the present alternate screen was entered; -1 while on the main screen
 }
 
 func (s *liveState) update(scan *vt.Scanner) {
-	s.title, s.dir, s.altSince = scan.Title(), scan.Dir(), scan.AltSince()
+	s.title, s.altSince = scan.Title(), scan.AltSince()
 }
 
 // title returns the title that viewers are to be told. log.mu is held.

@@ -19,7 +19,7 @@ const NoOffset int64 = -1
 // AttachOptions says how a viewer joins.
 type AttachOptions struct {
 	Since    int64 // offset to continue from; NoOffset, or an offset no longer in the log or below Floor, gives a replay
-	Floor    int64 // nothing before this offset is ever shown to the viewer; at most the end of the log when it was taken
+	Floor    int64 // nothing before this offset is ever shown to the viewer; at most Printed
 	Writable bool  // whether the viewer may type; in a remote terminal none may
 
 	// Program says that nobody looks at what the viewer shows: it never paces and never answers queries, and its size
@@ -68,6 +68,7 @@ type Viewer struct {
 	toldDir      string
 	toldWritable bool
 	toldExit     bool
+	commands     commandCursor
 	tenures      []tenure
 
 	// Gathering: see park.
@@ -82,7 +83,7 @@ type EventKind uint8
 // The kinds of Event, named as the frames of the byte lane.
 const (
 	EventReady    EventKind = iota // first: Offset, Size, Writable
-	EventReset                     // Offset, Replay: clear everything; the log goes on at Offset
+	EventReset                     // Offset, Replay: clear everything, commands too; the log goes on at Offset
 	EventLive                      // Offset: replayed bytes that are not the log end here
 	EventOutput                    // Offset, Data
 	EventResize                    // Size
@@ -90,7 +91,7 @@ const (
 	EventTitle                     // Title, Dir
 	EventExit                      // Exit, after the last output
 	EventWritable                  // Writable: whether the viewer may type has changed
-	EventCommand                   // Command: it started (End is -1) or finished
+	EventCommand                   // Command: it started (End is -1) or finished; after Since, it may have been told before
 )
 
 // Event is one thing that a viewer is to be told.
@@ -116,16 +117,20 @@ func (t *Terminal) Attach(opts AttachOptions) *Viewer {
 	writable := opts.Writable && !t.Remote()
 	v := &Viewer{
 		t: t, wake: make(chan struct{}, 1), attached: t.order, visible: true, program: opts.Program, writable: writable,
-		floor: min(opts.Floor, l.clean), paceFrom: l.clean, progress: time.Now(), toldFloor: l.floor, toldWritable: writable,
+		floor: min(opts.Floor, l.read), paceFrom: l.clean, progress: time.Now(), toldFloor: l.floor, toldWritable: writable,
 		gatherTimer: time.NewTimer(gatherTime),
 	}
 	v.gatherTimer.Stop()
 	t.pacing.viewers[v] = struct{}{}
-	if opts.Since >= max(l.tail(), v.floor) && opts.Since <= l.clean {
+	switch {
+	case v.floor > l.clean:
+		v.awaitFloor()
+	case opts.Since >= max(l.tail(), v.floor) && opts.Since <= l.clean:
 		v.restart(opts.Since)
+		v.commands = t.commands.after(v.pos, v.floor)
 		v.toldSize, _ = l.sizeFrom(v.pos)
 		v.queue = append(v.queue, Event{Kind: EventReady, Offset: v.pos, Size: v.toldSize, Writable: v.writable})
-	} else {
+	default:
 		v.replay(EventReady, t.freshStart())
 	}
 	t.pacing.update(l.clean)
@@ -310,6 +315,8 @@ func (v *Viewer) news() (Event, bool) {
 	if len(v.queue) == 0 && v.pos < l.segs[0].start {
 		v.t.counters.resyncs.Add(1)
 		v.replay(EventResize, v.t.restartAt())
+	} else if v.pos < v.floor && l.clean >= v.floor {
+		v.replay(EventResize, v.floor)
 	}
 	if len(v.queue) > 0 {
 		ev := v.queue[0]
@@ -319,6 +326,9 @@ func (v *Viewer) news() (Event, bool) {
 	if v.toldWritable != v.writable {
 		v.toldWritable = v.writable
 		return Event{Kind: EventWritable, Writable: v.writable}, true
+	}
+	if at, _ := v.t.commands.upcoming(&v.commands); at <= v.pos {
+		return Event{Kind: EventCommand, Command: v.t.commands.tell(&v.commands, v.pos)}, true
 	}
 	if size, _ := l.sizeFrom(v.pos); size != v.toldSize {
 		v.toldSize = size

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"tandem/ptymgr"
 	"tandem/sharing"
@@ -115,6 +116,8 @@ func eventFrame(ev ptymgr.Event) any {
 			Type     string `json:"type"`
 			Writable bool   `json:"writable"`
 		}{"writable", ev.Writable}
+	case ptymgr.EventCommand:
+		return commandFrame(ev.Command)
 	case ptymgr.EventExit:
 		return struct {
 			Type   string `json:"type"`
@@ -123,4 +126,26 @@ func eventFrame(ev ptymgr.Event) any {
 		}{"exit", ev.Exit.Code, ev.Exit.Signal}
 	}
 	panic(fmt.Sprintf("server: event kind %d has no frame", ev.Kind))
+}
+
+// commandFrame returns the text frame for a command that started or finished. One that finished has an exit code, which
+// is null if unknown.
+func commandFrame(c *ptymgr.Command) any {
+	if c.End < 0 {
+		return struct {
+			Type    string    `json:"type"`
+			ID      string    `json:"id"`
+			Line    string    `json:"line"`
+			Cwd     string    `json:"cwd"`
+			Started time.Time `json:"started"`
+			Offset  int64     `json:"offset"`
+		}{"command", c.ID, c.Line, c.Dir, c.Started, c.Start}
+	}
+	return struct {
+		Type       string `json:"type"`
+		ID         string `json:"id"`
+		ExitCode   *int   `json:"exit_code"`
+		DurationMs int64  `json:"duration_ms"`
+		Offset     int64  `json:"offset"`
+	}{"command", c.ID, c.Exit, c.Duration.Milliseconds(), c.End}
 }

@@ -5,6 +5,19 @@ import "bytes"
 // newlineReach is how far a replay's start may be moved to begin with a line, in bytes.
 const newlineReach = 4 << 10
 
+// NextBoundary returns the first offset from target on that is between two units, and the state there. p[0] has offset
+// off, where the state is s, which stays as it is. If p ends before there is one, that is the end of p.
+func (s *Scanner) NextBoundary(p []byte, off, target int64) (Scanner, int64) {
+	at := *s
+	wanted := min(max(int(target-off), 0), len(p))
+	pos := at.Scan(p[:wanted], off, nil)
+	for end := wanted; pos < wanted && end < len(p); {
+		end++
+		pos += at.Scan(p[pos:end], off+int64(pos), nil)
+	}
+	return at, off + int64(max(pos, wanted))
+}
+
 // SaneBoundary returns where a replay may start: the first offset from target on that follows a newline and is inside
 // no sequence; if there is none within newlineReach, any between two units. s is the state at off, the offset of p[0],
 // and stays as it is; the result is the state at the offset returned. Only if p ends before such an offset, the state is

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/url"
 	"os"
-	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,8 +66,6 @@ func (v *vector) applyOSC(number int, text []byte) {
 		v.setTitle(text)
 	case 4:
 		v.setPalette(text)
-	case 7:
-		v.cwd = localPath(string(text))
 	case 8:
 		v.setLink(text)
 	case 10, 11, 12:
@@ -125,10 +122,7 @@ func localPath(uri string) string {
 	if u.Host != "" && u.Host != "localhost" && u.Host != hostname() {
 		return ""
 	}
-	if !path.IsAbs(u.Path) || !utf8.ValidString(u.Path) || strings.ContainsRune(u.Path, 0) {
-		return ""
-	}
-	return path.Clean(u.Path)
+	return absolutePath(u.Path)
 }
 
 // setLink opens or closes a hyperlink. Without a URI but with parameters it means nothing.

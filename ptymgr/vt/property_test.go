@@ -16,6 +16,7 @@ type outcome struct {
 	output  string // as overwritten
 	queries []Query
 	hidden  string // a # for each byte that is for terminals alone
+	marks   []string
 	rest    int
 }
 
@@ -54,6 +55,15 @@ func scanPieces(t interface{ Fatalf(string, ...any) }, output []byte, ends []int
 			last = span.To
 			hide(from+span.From, from+span.To)
 		}
+		last = 0
+		for _, m := range found.Marks {
+			if m.From < last || m.To <= m.From || m.To > n || string(hidden[from+m.From:from+m.To]) != strings.Repeat("#", m.To-m.From) {
+				t.Fatalf("impossible mark %v, took %d", m, n)
+			}
+			last = m.To
+			m.From, m.To = from+m.From, from+m.To
+			got.marks = append(got.marks, m.String())
+		}
 		from += n
 	}
 	if got.state.HidesRest(p[from:]) {
@@ -72,6 +82,8 @@ func difference(a, b outcome) string {
 		return "overwritten bytes differ"
 	case fmt.Sprint(a.queries) != fmt.Sprint(b.queries):
 		return fmt.Sprintf("queries %v, not %v", a.queries, b.queries)
+	case fmt.Sprint(a.marks) != fmt.Sprint(b.marks):
+		return fmt.Sprintf("marks %v, not %v", a.marks, b.marks)
 	case a.hidden != b.hidden:
 		return fmt.Sprintf("hidden are %q, not %q", a.hidden, b.hidden)
 	case a.rest != b.rest:
@@ -107,7 +119,7 @@ var units = []string{
 	"\x1b[5 q", "\x1b[2;10r", "\x1b[r", "\x1b[5r", "\x1b[0;9r", "\x1b[7;3r", "\x1b[3;99999r", "\x1b[99999r", "\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\x1b(0", "\x1b)0", "\x1b*A", "\x1b+B", "\x1bn", "\x1bo", "\x1b~", "\x1b%G", "\x1b=", "\x1b>", "\x1bc", "\x1b[!p",
 	"\x1b[c", "\x1b[>c", "\x1b[=c", "\x1b[5n", "\x1b[6n", "\x1b[?6n", "\x1b[?2026$p", "\x1b[4$p", "\x1b[>q", "\x1b[?u", "\x1b[18t", "\x1bZ", "\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\",
 	"\x1b]0;title\a", "\x1b]2;ti\x1b\\", "\x1b]7;file:///tmp/x\x1b\\", "\x1b]8;;http://x/\a", "\x1b]8;;\a", "\x1b]10;?\a", "\x1b]11;#123456\a", "\x1b]4;1;?\x1b\\", "\x1b]4;1;rgb:1/2/3\a", "\x1b]104\a", "\x1b]110\a", "\x1b]52;c;?\a", "\x1b]52;c;QUJD\a",
-	"\x1b]633;A\a", "\x1b]633;E;ls;nonce\x1b\\", "\x1b]133;D;0\xc2\x9c", "\xc2\x9d633;P;Cwd=/\a", "\x1b]63", "3;C", "\x1b]633;C\x18", "\x1b]7;", "\x1b]633;E;",
+	"\x1b]633;A\a", "\x1b]633;E;ls;nonce\x1b\\", "\x1b]133;D;0\xc2\x9c", "\xc2\x9d633;P;Cwd=/\a", "\x1b]63", "3;C", "\x1b]633;C\x18", "\x1b]7;", "\x1b]633;A;n\xff\a", "\x1b]633;E;a\\x3bb\\\\;n\xc2\x9c", "\x1b]133;C;cmdline_url=l%20s\x1b\\", ";n\a", "\x1b]633;E;",
 	"\x1b[3\n1m", "\x1b[1\x0em", "\x1b[?1?h", "0", "1", ";", ":", "?", "$", "q", "m", "c", "n", "h",
 }
 

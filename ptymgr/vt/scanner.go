@@ -29,6 +29,9 @@ type Findings struct {
 	// Hidden are what programs that read the output as text have no use for, beside queries: the sequences of shell
 	// integration, and over-long ones that were overwritten, piece by piece. In ascending order, apart from each other.
 	Hidden []Span
+
+	// Marks are what the complete sequences of shell integration say, in ascending order. Over-long ones say nothing.
+	Marks []Mark
 }
 
 // Scan takes in output from p, whose first byte has offset off in the log, and returns how much of it was taken: whole
@@ -39,7 +42,7 @@ type Findings struct {
 // the others with NUL. A nil found says that p was scanned before: then queries are of no interest and p is only read.
 func (s *Scanner) Scan(p []byte, off int64, found *Findings) int {
 	if found != nil {
-		found.Queries, found.Hidden = found.Queries[:0], found.Hidden[:0]
+		found.Queries, found.Hidden, found.Marks = found.Queries[:0], found.Hidden[:0], found.Marks[:0]
 	} else if s.blank {
 		s.long, s.blank = ground, false // what is left of it in p is NUL by now
 	}
@@ -94,8 +97,12 @@ func (s *Scanner) sequence(p []byte, at int, off int64, found *Findings) int {
 		if kind := s.perform(&seq, window[seq.from:seq.to], off+int64(at)); kind != QueryNone && found != nil {
 			found.Queries = append(found.Queries, Query{at, at + n, kind})
 		}
-		if found != nil && seq.osc && integrates(window[seq.from:seq.to]) {
+		if body := window[seq.from:seq.to]; found != nil && seq.osc && integrates(body) {
 			found.hide(at, at+n)
+			if seq.state == oscString && seq.to < n { // else it was given up, or what came next ended it
+				number, text, _ := oscNumber(clean(body))
+				found.mark(at, at+n, number, text)
+			}
 		}
 		return n
 	}

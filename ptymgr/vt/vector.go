@@ -4,7 +4,6 @@ package vt
 // goes on. Cursor position and tab stops belong to the screen. The zero value is the state after a reset.
 type vector struct {
 	title string // window title: valid UTF-8 without controls, at most maxTitle bytes
-	cwd   string // absolute path from OSC 7; "" when unknown or on another host
 
 	style   style
 	link    string // parameters and URI of the open hyperlink, as OSC 8 has them; "" without one
@@ -41,9 +40,6 @@ type region struct {
 
 // Title returns the window title that the program set last: valid UTF-8 without controls; "" for none.
 func (v *vector) Title() string { return v.title }
-
-// Dir returns the directory that the shell told last (OSC 7), an absolute path; "" for none or one on another host.
-func (v *vector) Dir() string { return v.cwd }
 
 // AltSince returns the offset where the alternate screen was switched on, or -1 while the main screen is shown.
 func (v *vector) AltSince() int64 {
@@ -346,7 +342,6 @@ func (v *vector) designate(g int, final byte) {
 func (v *vector) reset() {
 	*v = vector{
 		title:   v.title,
-		cwd:     v.cwd,
 		modes:   v.modes & keptByReset,
 		blink:   v.blink,
 		colors:  v.colors,
@@ -366,7 +361,7 @@ func (v *vector) softReset() {
 // Forget drops the texts that the program gave so far, for those who may not see them: the title, the directory and the
 // open hyperlink.
 func (v *vector) Forget() {
-	v.title, v.cwd = "", ""
+	v.title = ""
 	if v.link != "" {
 		v.link, v.linkAlt = "", false
 		v.updateExtended()

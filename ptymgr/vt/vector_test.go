@@ -57,8 +57,8 @@ func TestVectorDirectory(t *testing.T) {
 		{"/tmp", ""},
 		{"", ""},
 	} {
-		if got := vectorAfter("\x1b]7;file:///before\a\x1b]7;" + test.uri + "\a").cwd; got != test.want {
-			t.Errorf("%q is the directory %q, want %q", test.uri, got, test.want)
+		if got := marksIn("\x1b]7;" + test.uri + "\a"); len(got) != 1 || got[0].Kind != MarkURI || got[0].Cwd != test.want {
+			t.Errorf("%q is %v, want the directory %q", test.uri, got, test.want)
 		}
 	}
 }
