@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"tandem/server"
 )
@@ -18,11 +19,13 @@ import (
 type serveCommand struct {
 	Dir string `arg:"" optional:"" help:"Where new shells start (the home directory)."`
 
-	Listen       string `default:"127.0.0.1:8600" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
-	Shell        string `placeholder:"PATH" help:"Shell of new terminals (the user's login shell)."`
-	MaxTerminals int    `default:"10" placeholder:"N" help:"Live terminals allowed (${default})."`
-	LogBytes     int    `default:"4194304" placeholder:"BYTES" help:"Output kept per terminal, at least 1 MiB (4 MiB)."`
-	PasswordFile string `type:"path" placeholder:"FILE" help:"Log in with the password on the first line of FILE instead of the stored one. The variable TANDEM_PASSWORD can hold it as well."`
+	Listen       string        `default:"127.0.0.1:8600" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
+	Shell        string        `placeholder:"PATH" help:"Shell of new terminals (the user's login shell)."`
+	MaxTerminals int           `default:"10" placeholder:"N" help:"Live terminals allowed (${default})."`
+	LogBytes     int           `default:"4194304" placeholder:"BYTES" help:"Output kept per terminal, at least 1 MiB (4 MiB)."`
+	ClaimGrace   time.Duration `default:"30s" placeholder:"TIME" help:"How long a program that disconnects keeps the terminals it holds (${default})."`
+	ShareGrace   time.Duration `default:"30s" placeholder:"TIME" help:"How long a terminal shared from elsewhere outlives its connection (${default})."`
+	PasswordFile string        `type:"path" placeholder:"FILE" help:"Log in with the password on the first line of FILE instead of the stored one. The variable TANDEM_PASSWORD can hold it as well."`
 
 	TLS           string   `name:"tls" default:"off" enum:"off,self-signed" placeholder:"self-signed" help:"Make a certificate, keep it in the data directory, and print its fingerprint."`
 	TLSCert       string   `name:"tls-cert" type:"path" placeholder:"FILE" help:"Certificate chain in PEM, for TLS."`
@@ -41,6 +44,9 @@ func (c *serveCommand) Validate() error {
 	}
 	if c.MaxTerminals < 1 {
 		return errors.New("--max-terminals: want 1 or more")
+	}
+	if c.ClaimGrace < 0 || c.ShareGrace < 0 {
+		return errors.New("--claim-grace and --share-grace: want 0 or more")
 	}
 	if c.LogBytes < 1<<20 {
 		return errors.New("--log-bytes: want 1048576 or more")
@@ -99,6 +105,14 @@ func (c *serveCommand) Run(g *grammar) error {
 	return serve(ctx, s, listener, admin, cfg)
 }
 
+// orNone turns a grace of 0 into the server's word for none.
+func orNone(grace time.Duration) time.Duration {
+	if grace == 0 {
+		return -1
+	}
+	return grace
+}
+
 // config is what the command line says; where the server listens and keeps its data is not known yet.
 func (c *serveCommand) config() (server.Config, error) {
 	password, err := givenPassword(c.PasswordFile)
@@ -108,6 +122,8 @@ func (c *serveCommand) config() (server.Config, error) {
 	cfg := server.Config{
 		Listen:         c.Listen,
 		MaxTerminals:   c.MaxTerminals,
+		ClaimGrace:     orNone(c.ClaimGrace),
+		ShareGrace:     orNone(c.ShareGrace),
 		LogBytes:       c.LogBytes,
 		Password:       password,
 		TrustedOrigins: c.TrustedOrigin,

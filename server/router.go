@@ -65,6 +65,8 @@ func (s *Server) routes() chi.Router {
 		r.Patch("/terminals/{id}", s.patchTerminal)
 		r.Delete("/terminals/{id}", s.deleteTerminal)
 		r.Post("/terminals/{id}/tickets", s.createTicket)
+		r.Get("/terminals/{id}/commands", s.listCommands)
+		r.Get("/terminals/{id}/commands/{command}/output", s.commandOutput)
 	})
 	page := middleware.Compress(pageCompression)(static.Handler())
 	for _, path := range static.Paths() {

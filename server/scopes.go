@@ -17,9 +17,13 @@ var scopes = map[string]login.Scope{
 	"PATCH /api/terminals/{id}":        login.WriteTerminals,
 	"DELETE /api/terminals/{id}":       login.WriteTerminals,
 	"POST /api/terminals/{id}/tickets": login.WriteTerminals,
-	"GET " + byteLanePath:              login.ReadTerminals, // typing needs more, which is decided with each frame
-	"GET " + ahpPath:                   login.ReadTerminals, // as above, with each message
-	"GET /metrics":                     login.ReadMetrics,
+
+	"GET /api/terminals/{id}/commands":                  login.ReadTerminals,
+	"GET /api/terminals/{id}/commands/{command}/output": login.ReadTerminals,
+
+	"GET " + byteLanePath: login.ReadTerminals, // typing needs more, which is decided with each frame
+	"GET " + ahpPath:      login.ReadTerminals, // as above, with each message
+	"GET /metrics":        login.ReadMetrics,
 }
 
 // checkScope refuses tokens that have not the scope for a route. People have no scopes, and what is public to read is so

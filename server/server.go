@@ -33,16 +33,18 @@ const (
 
 // Config is what a Server needs to know.
 type Config struct {
-	Listen         string   // host:port; Endpoint.Addr of the listener by the time of New
-	URL            string   // what a person opens: Endpoint.URL of the listener
-	DataDir        string   // holds password, logins, keys and the admin socket; must exist, mode 0700
-	Dir            string   // where new shells start; "" means the home directory
-	Shell          string   // of new terminals; "" means the user's login shell
-	MaxTerminals   int      // live terminals allowed; 0 means 10
-	LogBytes       int      // output kept per terminal, in bytes; 0 means 4 MiB
-	Password       string   // in place of the stored one; "" for none
-	TrustedOrigins []string // origins beside the server's own, such as "https://tandem.example.org"
-	TLSCert        string   // PEM files; both or none
+	Listen         string        // host:port; Endpoint.Addr of the listener by the time of New
+	URL            string        // what a person opens: Endpoint.URL of the listener
+	DataDir        string        // holds password, logins, keys and the admin socket; must exist, mode 0700
+	Dir            string        // where new shells start; "" means the home directory
+	Shell          string        // of new terminals; "" means the user's login shell
+	MaxTerminals   int           // live terminals allowed; 0 means 10
+	LogBytes       int           // output kept per terminal, in bytes; 0 means 4 MiB
+	ClaimGrace     time.Duration // how long programs that disconnect keep their claims; 0 means 30 s, less not at all
+	ShareGrace     time.Duration // how long terminals outlive the client that they run at; as ClaimGrace
+	Password       string        // in place of the stored one; "" for none
+	TrustedOrigins []string      // origins beside the server's own, such as "https://tandem.example.org"
+	TLSCert        string        // PEM files; both or none
 	TLSKey         string
 	SelfSigned     bool   // make a certificate
 	BehindProxy    bool   // a reverse proxy speaks TLS and tells the client's address
@@ -51,7 +53,6 @@ type Config struct {
 	Logger         *slog.Logger // never receives secrets, input or output
 
 	pingEvery time.Duration // between pings on a socket; 0 means the constant pingEvery, less in tests
-	grace     time.Duration // how long whoever disconnects keeps their claims; 0 means sharing.DefaultGrace, less in tests
 }
 
 func (c *Config) tls() bool { return c.TLSCert != "" || c.SelfSigned }
@@ -101,7 +102,8 @@ func New(cfg Config) (*Server, error) {
 		Terminals: ptymgr.Config{
 			MaxTerminals: cfg.MaxTerminals, LogBytes: cfg.LogBytes, Shell: cfg.Shell, Dir: cfg.Dir, Logger: cfg.Logger,
 		},
-		Grace: cfg.grace, Trusted: s.logins.Trusted, Trust: s.logins.TrustToken, Logger: cfg.Logger,
+		Grace: cfg.ClaimGrace, RemoteGrace: cfg.ShareGrace,
+		Trusted: s.logins.Trusted, Trust: s.logins.TrustToken, Logger: cfg.Logger,
 	})
 	s.ahp = ahp.NewHost(ahp.Config{Sharing: s.terminals, Version: cfg.Version, Logger: cfg.Logger, PingEvery: cfg.pingEvery})
 	s.tickets = newTickets(keys.Hash, keys.Block, rand.Text())

@@ -304,7 +304,7 @@ func TestNothingIsClaimedWhileThePersonTypes(t *testing.T) {
 
 func TestGraceOfAHolderThatDisconnects(t *testing.T) {
 	const grace = 400 * time.Millisecond
-	s := openScene(t, func(cfg *Config) { cfg.grace = grace })
+	s := openScene(t, func(cfg *Config) { cfg.ClaimGrace = grace })
 	held, back, own := s.open(s.desk), s.open(s.desk), s.open(s.claude)
 	s.hand(held, s.claude)
 	s.hand(back, s.twin)

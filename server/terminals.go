@@ -27,6 +27,7 @@ type terminalJSON struct {
 	Claim      claimJSON `json:"claim"`
 	Mode       string    `json:"mode"`       // what programs may do: "private", "watch", "ask" or "share"
 	Foreground string    `json:"foreground"` // name of the foreground process
+	Remote     bool      `json:"remote"`     // its process runs at a client
 	Busy       bool      `json:"busy"`       // something other than the shell itself runs
 }
 
@@ -51,7 +52,7 @@ func (s *Server) showTerminal(t *sharing.Terminal, c *sharing.Client) (terminalJ
 	}
 	shown := terminalJSON{
 		ID: info.ID, Channel: s.ahp.Resource(t), Title: info.Title, Cwd: info.Dir, Cols: info.Size.Cols, Rows: info.Size.Rows, PID: info.PID,
-		Created: info.Created, Viewers: info.Viewers, Claim: showClaim(info.Claim), Mode: info.Mode.String(),
+		Created: info.Created, Viewers: info.Viewers, Claim: showClaim(info.Claim), Mode: info.Mode.String(), Remote: info.Remote,
 		Foreground: info.Foreground, Busy: info.Busy,
 	}
 	if info.Exit != nil {
