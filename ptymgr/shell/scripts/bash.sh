@@ -1,0 +1,243 @@
+# Shell integration for bash 4.4 and later. An interactive login shell that was started in POSIX mode reads this file,
+# which ENV names, and no other; so it reads the files of a login shell in their place, between its two halves.
+
+builtin set +o posix
+builtin shopt -u inherit_errexit # which POSIX mode turned on, and leaves on
+builtin unset -v ENV
+if [ "${__tandem_env+set}" ]; then
+	builtin export ENV="$__tandem_env"
+	builtin unset -v __tandem_env
+fi
+if [ "${HISTFILE-}" = ~/.sh_history ]; then # POSIX mode's own
+	HISTFILE=~/.bash_history
+fi
+builtin export -n __tandem_nonce
+
+# Each function that is called from a prompt starts with options of its own, for the person may have set any. A command
+# that fails in one would end a shell under set -e and set off an ERR trap, so none does.
+
+# __tandem_prompt comes first in PROMPT_COMMAND. It tells of the end of the command and of the new prompt.
+__tandem_prompt() {
+	builtin local __tandem_status=$? -
+	builtin set +aefkuvxCET
+	builtin local __tandem_marks='' __tandem_out
+	if [[ $__tandem_ran != 0 ]]; then
+		__tandem_marks=$'\e]633;D;'$__tandem_status';'$__tandem_nonce$'\a'
+		__tandem_debug=$((__tandem_ran & 2))
+		if [[ $__tandem_ran -ge 4 && $HISTCMD == "$__tandem_histcmd" ]]; then
+			builtin history -d "$((__tandem_ran >> 2))" # see __tandem_hold_dups
+		fi
+		__tandem_ran=0
+	fi
+	if [[ $PWD != "$__tandem_cwd" ]]; then
+		__tandem_cwd=$PWD
+		__tandem_escape "$PWD"
+		__tandem_marks+=$'\e]633;P;Cwd='$__tandem_out';'$__tandem_nonce$'\a'
+	fi
+	builtin printf '%s\e]633;A;%s\a' "$__tandem_marks" "$__tandem_nonce" >/dev/tty
+	__tandem_hold_dups
+	__tandem_hook
+	if [[ $- == *e* ]]; then
+		builtin return 0
+	fi
+	builtin return "$__tandem_status" # to what else is in the same string of PROMPT_COMMAND
+}
+
+# __tandem_prompt_end comes last in PROMPT_COMMAND, behind whatever sets the prompt anew each time.
+__tandem_prompt_end() {
+	builtin local -
+	builtin set +aefkuvxCET
+	__tandem_hook
+	builtin return 0
+}
+
+# __tandem_hook puts the hooks where they belong, if the person's files or commands moved them.
+__tandem_hook() {
+	builtin local __tandem_first='__tandem_prompt 2> /dev/null' __tandem_last='__tandem_prompt_end 2> /dev/null'
+	__tandem_next=$HISTCMD
+	if [[ ! -v PROMPT_COMMAND || ${PROMPT_COMMAND@a} != *r* ]]; then
+		if [[ ! ${PROMPT_COMMAND-} ]]; then
+			PROMPT_COMMAND=$__tandem_first
+		elif [[ $PROMPT_COMMAND != "$__tandem_first"* ]]; then
+			PROMPT_COMMAND=${PROMPT_COMMAND//$'\n'"$__tandem_first"$'\n'/$'\n'}
+			PROMPT_COMMAND=$__tandem_first$'\n'$PROMPT_COMMAND
+		fi
+		__tandem_hook_last
+	fi
+	# Not so with promptvars off, which shows what is to be expanded.
+	if [[ ! -v PS0 || ${PS0@a} != *r* ]]; then
+		if ! builtin shopt -q promptvars; then
+			PS0=${PS0//"$__tandem_ps0"}
+		elif [[ ${PS0-} != *"$__tandem_ps0" ]]; then
+			PS0=${PS0//"$__tandem_ps0"}$__tandem_ps0
+		fi
+	fi
+	if [[ -v PS1 && ${PS1@a} != *r* ]]; then
+		if ! builtin shopt -q promptvars; then
+			PS1=${PS1//"$__tandem_ps1"}
+		elif [[ $PS1 != *"$__tandem_ps1" && $PS1 != *\\ ]]; then
+			PS1=${PS1//"$__tandem_ps1"}$__tandem_ps1
+		fi
+	fi
+}
+
+# __tandem_hook_last leaves __tandem_prompt_end out where there is a DEBUG trap: that would run for it after the person's
+# own PROMPT_COMMAND, and those who time or name commands in the trap take the next one for what the person types.
+__tandem_hook_last() {
+	# An array cannot be exported, and before bash 5.1 no array is executed.
+	if [[ ${PROMPT_COMMAND@a} == *x* || $((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1])) -lt 501 ]]; then
+		if [[ $__tandem_debug != 0 ]]; then
+			PROMPT_COMMAND=${PROMPT_COMMAND%$'\n'"$__tandem_last"}
+		elif [[ $PROMPT_COMMAND != *"$__tandem_last"* ]]; then
+			PROMPT_COMMAND+=$'\n'$__tandem_last
+		fi
+		builtin return 0
+	fi
+	builtin local __tandem_i
+	for __tandem_i in "${!PROMPT_COMMAND[@]}"; do
+		if [[ ${PROMPT_COMMAND[__tandem_i]} == "$__tandem_last" ]]; then
+			if [[ $__tandem_debug != 0 ]]; then
+				builtin unset -v "PROMPT_COMMAND[$__tandem_i]"
+			fi
+			builtin return 0
+		fi
+	done
+	if [[ $__tandem_debug == 0 ]]; then
+		PROMPT_COMMAND+=("$__tandem_last")
+	fi
+}
+
+# __tandem_hold_dups makes bash keep duplicates in the history until their command has ended. There is no other way to
+# tell a line that was left out as a duplicate, which is the last one of the history, from one that was left out for
+# its leading space, which nobody else is to know. A reference writes the variable without bash acting on it, so it
+# reads as the person set it.
+__tandem_hold_dups() {
+	__tandem_dups=0
+	if [[ :${HISTCONTROL-}: != *:ignore@(dups|both):* || ${HISTCONTROL@a} == *[ar]* ]]; then
+		builtin return 0
+	fi
+	builtin local __tandem_value=$HISTCONTROL __tandem_kept=''
+	builtin local -n __tandem_unseen=HISTCONTROL
+	if [[ :$HISTCONTROL: == *:ignore@(space|both):* ]]; then
+		__tandem_kept=ignorespace
+	fi
+	if [[ :$HISTCONTROL: == *:erasedups:* ]]; then
+		__tandem_kept+=:erasedups
+	else
+		__tandem_dups=1
+	fi
+	HISTCONTROL=$__tandem_kept
+	builtin printf -v __tandem_unseen %s "$__tandem_value"
+}
+
+# __tandem_escape sets __tandem_out to $1 without what would end or split a sequence.
+__tandem_escape() {
+	builtin local __tandem_i __tandem_c __tandem_x LC_ALL=C
+	__tandem_x='\\'
+	__tandem_out=${1//\\/"$__tandem_x"}
+	__tandem_x='\x3b'
+	__tandem_out=${__tandem_out//;/"$__tandem_x"}
+	__tandem_x='\x0a'
+	__tandem_out=${__tandem_out//$'\n'/"$__tandem_x"}
+	if [[ $__tandem_out == *[[:cntrl:]]* ]]; then
+		for __tandem_i in {1..31} 127; do
+			builtin printf -v __tandem_x '\\x%02x' "$__tandem_i"
+			builtin printf -v __tandem_c %b "$__tandem_x"
+			__tandem_out=${__tandem_out//"$__tandem_c"/"$__tandem_x"}
+		done
+	fi
+	# The control characters beyond ASCII, as UTF-8.
+	if [[ $__tandem_out == *$'\xc2'[$'\x80'-$'\x9f']* ]]; then
+		for __tandem_i in {128..159}; do
+			builtin printf -v __tandem_x '\\xc2\\x%02x' "$__tandem_i"
+			builtin printf -v __tandem_c %b "$__tandem_x"
+			__tandem_out=${__tandem_out//"$__tandem_c"/"$__tandem_x"}
+		done
+	fi
+}
+
+# __tandem_history is run in a subshell. It writes the last line of the history; then what the last two lines are after
+# another is added the way of the command history -s, which first takes away the line that it was typed in.
+__tandem_history() {
+	builtin local -
+	builtin set +aefkuvxCET -o history
+	builtin local HISTTIMEFORMAT='' || builtin return 0 # it is read-only
+	builtin printf %s "$__tandem_nonce"
+	builtin history 1
+	builtin printf %s "$__tandem_nonce"
+	builtin history -s "$__tandem_nonce"
+	builtin history 2
+}
+
+# __tandem_exec is run in a subshell, from PS0. It tells of the command that starts, and writes what that subshell's
+# parent is to know: 0 for nothing told, else 1, plus 2 if there is a DEBUG trap, plus 4 times the number of the line in
+# the history if it is to be taken from there. $1 is the DEBUG trap and what __tandem_history wrote.
+__tandem_exec() {
+	builtin local -
+	builtin set +aefkuvxCET
+	if [[ ${PROMPT_COMMAND[*]-} != *__tandem_prompt* ]]; then
+		builtin return 0 # then nobody would tell of the command's end
+	fi
+	builtin local __tandem_report=1 __tandem_out='' __tandem_line='' __tandem_number __tandem_two __tandem_one
+	if [[ $1 == 'trap --'* ]]; then
+		__tandem_report=3
+	fi
+	__tandem_one=${1#*"$__tandem_nonce"}
+	__tandem_two=${__tandem_one#*"$__tandem_nonce"}
+	__tandem_one=${__tandem_one%%"$__tandem_nonce"*}
+	__tandem_entry "${__tandem_one%$'\n'}"
+	__tandem_one=$__tandem_line
+	builtin local __tandem_typed=$__tandem_number
+	__tandem_entry "${__tandem_two##*$'\n'}"
+	if [[ :$SHELLOPTS: == *:history:* && $__tandem_line == "$__tandem_nonce" &&
+		($__tandem_number == "$__tandem_typed" || $__tandem_typed == "$__tandem_next") ]]; then
+		__tandem_escape "$__tandem_one"
+		__tandem_entry "${__tandem_two%$'\n'*}"
+		if [[ $__tandem_dups == 1 && $__tandem_line == "$__tandem_one" && $__tandem_number != "$__tandem_typed" ]]; then
+			__tandem_report=$((__tandem_report + 4 * __tandem_typed))
+		fi
+	fi
+	builtin printf '\e]633;E;%s;%s\a\e]633;C;%s\a' "$__tandem_out" "$__tandem_nonce" "$__tandem_nonce" >/dev/tty
+	builtin printf %s "$__tandem_report"
+}
+
+# __tandem_entry sets __tandem_number and __tandem_line to the two parts of an entry as history prints it.
+__tandem_entry() {
+	__tandem_line=${1#"${1%%[!' ']*}"}
+	__tandem_number=${__tandem_line%%[!0-9]*}
+	__tandem_line=${__tandem_line#"$__tandem_number"}
+	__tandem_line=${__tandem_line:2} # a space, or * for a line that was edited, and a space
+}
+
+# __tandem_install is called once, when the files of the login shell have been read. $1 is the DEBUG trap.
+__tandem_install() {
+	builtin local -
+	builtin set +aefkuvxCET
+	builtin unset -f __tandem_install
+	__tandem_ran=0 __tandem_histcmd='' __tandem_next='' __tandem_cwd='' __tandem_debug=0 __tandem_dups=0
+	if [[ $1 ]]; then
+		__tandem_debug=2
+	fi
+	# PS0 is expanded by this shell, but only a subshell can run commands there. What the shell is to remember comes as
+	# the value of an expression, whose text is then cut to nothing. Shells that inherit PS0 or PS1 have no __tandem_on.
+	__tandem_on=1
+	__tandem_ps0='${__tandem_on:+${__tandem_on:$((__tandem_histcmd=HISTCMD,__tandem_ran=10#0$({ builtin set +eux
+__tandem_exec "$(builtin trap -p DEBUG; __tandem_history)"; } 2>/dev/null))):0}}'
+	__tandem_b=$'\e]633;B;'$__tandem_nonce$'\a'
+	__tandem_ps1='\[${__tandem_b-}\]'
+	__tandem_hook
+}
+
+if [[ -r /etc/profile ]]; then
+	builtin . /etc/profile
+fi
+if [[ -e ~/.bash_profile ]]; then
+	builtin . ~/.bash_profile
+elif [[ -e ~/.bash_login ]]; then
+	builtin . ~/.bash_login
+elif [[ -e ~/.profile ]]; then
+	builtin . ~/.profile
+fi
+if [[ ${BASH_VERSINFO[0]} -gt 4 || ${BASH_VERSINFO[0]} -eq 4 && ${BASH_VERSINFO[1]} -ge 4 ]]; then
+	\__tandem_install "$(\builtin trap -p DEBUG)"
+fi
