@@ -13,19 +13,7 @@ import (
 type privateEvent struct {
 	channel string
 	event   event
-}
-
-// size returns roughly what the event takes to keep, in bytes.
-func (e *event) size() int {
-	switch action := e.action.(type) {
-	case wire.TerminalInput:
-		return len(action.Data) + 256
-	case wire.TerminalOutput:
-		return len(action.Data) + 256
-	case wire.Unknown:
-		return len(action.Raw) + 256
-	}
-	return 256
+	size    int // roughly what it takes to keep, in bytes
 }
 
 // dispatch carries out a client's action, or refuses it with a reason. An action on a channel that does not exist is
@@ -51,7 +39,7 @@ func (c *connection) dispatch(params json.RawMessage) {
 		if malformed != nil {
 			action = wire.Unknown{Raw: p.Action}
 		}
-		c.tell(p.Channel, event{action: action, origin: origin, reject: reason})
+		c.tell(p.Channel, event{action: action, origin: origin, reject: reason}, len(p.Action))
 	}
 	if malformed != nil {
 		refuse(malformed.Error())
@@ -157,23 +145,24 @@ func (c *connection) acknowledge(ch *channel, name string, action wire.Action, o
 	subscribed := c.subscribed(ch) != nil
 	c.host.mu.Unlock()
 	if subscribed {
-		c.tell(name, event{action: action, origin: origin})
+		c.tell(name, event{action: action, origin: origin}, len(wire.AppendAction(nil, action)))
 	}
 }
 
-// tell sends an event to this client alone.
-func (c *connection) tell(channel string, e event) {
+// tell sends an event, whose action takes so many bytes, to this client alone.
+func (c *connection) tell(channel string, e event, size int) {
 	h := c.host
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e.seq = h.number()
-	c.tellLocked(channel, e)
+	c.tellLocked(channel, e, size)
 }
 
 // tellLocked is tell for an event that has a number. Host.mu is held.
-func (c *connection) tellLocked(channel string, e event) {
-	c.private = append(c.private, privateEvent{channel, e})
-	c.waiting += e.size()
+func (c *connection) tellLocked(channel string, e event, size int) {
+	const around = 256 // the envelope and what holds it
+	c.private = append(c.private, privateEvent{channel, e, size + around})
+	c.waiting += size + around
 	signal(c.wake)
 }
 

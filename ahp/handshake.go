@@ -16,6 +16,9 @@ func (c *connection) initialize(params json.RawMessage) (any, *wire.Error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkNames("initialSubscriptions", len(p.InitialSubscriptions)); err != nil {
+		return nil, err
+	}
 	chosen, version, err := wire.Negotiate(p.ProtocolVersions)
 	if err != nil {
 		return nil, err
@@ -53,6 +56,9 @@ func (c *connection) reconnect(params json.RawMessage) (any, *wire.Error) {
 	}
 	p, err := wire.ParseReconnect(params)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkNames("subscriptions", len(p.Subscriptions)); err != nil {
 		return nil, err
 	}
 	h := c.host

@@ -68,13 +68,11 @@ type memories map[clientKey]*memory
 
 func newMemories() memories { return memories{} }
 
-// begin remembers a client that has just said its version, and forgets what was known of it.
+// begin remembers a client that has just said its version, and forgets what was known of it. Earlier connections of the
+// same id keep a memory of their own, to which nobody comes back.
 func (m memories) begin(key clientKey, version wire.Version) *memory {
 	m.forget()
 	fresh := &memory{version: version, connections: 1}
-	if old := m[key]; old != nil {
-		fresh.connections += old.connections
-	}
 	m[key] = fresh
 	return fresh
 }

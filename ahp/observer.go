@@ -97,10 +97,10 @@ func (o *observer) Removing(shared *sharing.Terminal) {
 		s := c.subscribed(t.channel)
 		switch {
 		case s != nil:
-			c.tellLocked(s.name, e)
+			c.tellLocked(s.name, e, 0)
 			c.drop(s) // this is the last thing that is told
 		case c.key == t.owner:
-			c.tellLocked(t.channel.uri, e)
+			c.tellLocked(t.channel.uri, e, 0)
 		}
 	}
 }

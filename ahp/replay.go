@@ -31,6 +31,9 @@ func (c *connection) replay(names []string, lastSeen int64) (wire.ReconnectRepla
 			result.Missing = append(result.Missing, name)
 			continue
 		}
+		if slices.ContainsFunc(live, func(s *subscription) bool { return s.channel == ch }) {
+			continue // by another spelling
+		}
 		if ch.terminal != nil {
 			ch.terminal.advance()
 		}
@@ -82,6 +85,9 @@ func unique(names []string) []string {
 // lookUp returns the channel that the client calls name, or nil if there is none or the client may not see it. Host.mu
 // is held.
 func (c *connection) lookUp(name string) *channel {
+	if len(name) > maxURI { // of which the root has as many spellings as one likes
+		return nil
+	}
 	uri := name
 	if wire.IsRoot(name) {
 		uri = RootChannel // earlier versions spelled it otherwise

@@ -184,7 +184,7 @@ func (c *connection) nextAnswer() parcel {
 func (c *connection) nextPrivate() parcel {
 	e := c.private[0]
 	c.private = c.private[1:]
-	c.sendable(e.event.size())
+	c.sendable(e.size)
 	c.sent = e.event.seq
 	return parcel{name: e.channel, event: e.event}
 }

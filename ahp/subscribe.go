@@ -2,6 +2,8 @@ package ahp
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 
 	"tandem/ahp/wire"
@@ -11,6 +13,14 @@ import (
 
 // maxNames is how many channels one request may name.
 const maxNames = 256
+
+// checkNames returns the error for a request that names too many channels.
+func checkNames(field string, n int) *wire.Error {
+	if n > maxNames {
+		return invalid(fmt.Sprintf("%s names %d channels: at most %d are taken", field, n, maxNames))
+	}
+	return nil
+}
 
 // subscribe adds a channel to what the client is sent and returns its state.
 func (c *connection) subscribe(params json.RawMessage) (any, *wire.Error) {
@@ -137,7 +147,7 @@ func (c *connection) cut(names []string, latency time.Duration) ([]draft, int64)
 	var found []*subscription
 	for _, name := range names {
 		ch := c.lookUp(name)
-		if ch == nil {
+		if ch == nil || slices.ContainsFunc(found, func(s *subscription) bool { return s.channel == ch }) {
 			continue
 		}
 		s := c.subscribed(ch)
