@@ -91,7 +91,7 @@ func (h *history) start(c Command) {
 		h.dropped += len(h.kept) - maxCommands
 		h.kept = slices.Delete(h.kept, 0, len(h.kept)-maxCommands)
 	}
-	c.ID = "c" + strconv.Itoa(h.total()+1)
+	c.ID = string(strconv.AppendInt([]byte{'c'}, int64(h.total()+1), 10))
 	h.kept = append(h.kept, c)
 }
 

@@ -45,7 +45,7 @@ func (v *Viewer) release() {
 // available returns where the next chunk for the viewer ends, and whether it is worth waiting a moment for more.
 func (v *Viewer) available() (end int64, gather bool) {
 	l := v.t.log
-	if v.pos >= l.clean || v.pos < v.floor {
+	if v.pos >= l.clean {
 		return v.pos, false
 	}
 	seg := l.at(v.pos)

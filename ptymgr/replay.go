@@ -36,11 +36,12 @@ func (v *Viewer) replay(first EventKind, target int64) {
 	}
 }
 
-// awaitFloor starts the viewer with an empty screen at the end of the log, which is before its floor: a replay follows
-// once the log is there. log.mu is held.
+// awaitFloor starts the viewer with an empty screen at its floor, which the log has yet to reach. A replay follows then,
+// since the floor may be inside a sequence. log.mu is held.
 func (v *Viewer) awaitFloor() {
 	l := v.t.log
-	v.restart(l.clean)
+	v.early = true
+	v.restart(v.floor)
 	v.commands = commandCursor{next: v.t.commands.total()}
 	v.toldSize = l.size()
 	v.queue = append(v.queue,

@@ -46,6 +46,7 @@ type Viewer struct {
 
 	// The cursor.
 	floor   int64    // pos is never before it
+	early   bool     // pos is a floor that the log has yet to reach
 	pos     int64    // next offset to take
 	sent    int64    // up to here the owner is done with what it took
 	pinned  *segment // being sent
@@ -315,7 +316,8 @@ func (v *Viewer) news() (Event, bool) {
 	if len(v.queue) == 0 && v.pos < l.segs[0].start {
 		v.t.counters.resyncs.Add(1)
 		v.replay(EventResize, v.t.restartAt())
-	} else if v.pos < v.floor && l.clean >= v.floor {
+	} else if v.early && l.clean >= v.floor {
+		v.early = false
 		v.replay(EventResize, v.floor)
 	}
 	if len(v.queue) > 0 {

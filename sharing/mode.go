@@ -39,7 +39,7 @@ func (t *Terminal) SetMode(by By, mode Mode) error {
 	}
 	was := t.access()
 	if t.mode == Private && mode != Private {
-		_, t.floor = t.pty.Bounds()
+		t.floor = t.pty.Printed()
 	}
 	t.mode, t.modeSet = mode, true
 	t.forgetAnswers()

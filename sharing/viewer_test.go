@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"tandem/ptymgr"
 )
@@ -66,6 +67,50 @@ func TestFloors(t *testing.T) {
 	}
 	if terminal.access().Floor(me) != 0 {
 		t.Error("there is a floor for the person")
+	}
+}
+
+// What was printed of a sequence while the terminal was private does not show when the rest of it is printed.
+func TestFloorInsideASequence(t *testing.T) {
+	s := setUp(t)
+	for _, test := range []struct{ secret, rest, public string }{
+		{`\033]2;secret `, `secret too\apublic`, "public"},
+		{`\033[31`, `mpublic`, "public"},
+		{`\033]633;E;secret`, `\apublic`, "public"},
+		{`\342\202`, `\254public`, "public"},
+		{`\033]2;secret `, `secret too`, ""}, // never complete
+	} {
+		terminal := s.run(s.desk, "/bin/sh", "-c", "stty -echo; printf '"+test.secret+"'; read go; printf '"+test.rest+"'")
+		s.mode(terminal, Private)
+		var head int64
+		for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+			if _, head = terminal.Pty().Bounds(); terminal.Pty().Printed() > head {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s is not held back", test.secret)
+			}
+		}
+		s.mode(terminal, Watch)
+		floor := terminal.access().Floor(claude)
+		if floor != terminal.Pty().Printed() {
+			t.Fatalf("the floor is %d, but %d was printed", floor, terminal.Pty().Printed())
+		}
+		early := []*screen{s.attach(terminal, s.a, ptymgr.NoOffset), s.attach(terminal, s.a, head), s.attach(terminal, s.a, floor)}
+		s.must(terminal.Input(By{Client: s.desk}, []byte("\n")))
+		<-terminal.Pty().Done()
+		for i, r := range append(early, s.attach(terminal, s.a, ptymgr.NoOffset)) {
+			r.untilEvent("the exit", func(ev ptymgr.Event) bool { return ev.Kind == ptymgr.EventExit })
+			if got := r.text.String(); !strings.HasSuffix(got, test.public) || strings.Contains(got, "secret") {
+				t.Errorf("%s, viewer %d: shown %q, want %q at the end", test.secret, i, got, test.public)
+			}
+			for _, ev := range r.events {
+				places := ev.Kind == ptymgr.EventReady || ev.Kind == ptymgr.EventReset || ev.Kind == ptymgr.EventOutput
+				if places && ev.Offset < floor {
+					t.Errorf("%s, viewer %d: told of offset %d, below the floor at %d", test.secret, i, ev.Offset, floor)
+				}
+			}
+		}
 	}
 }
 

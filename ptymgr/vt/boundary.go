@@ -15,7 +15,10 @@ func (s *Scanner) NextBoundary(p []byte, off, target int64) (Scanner, int64) {
 		end++
 		pos += at.Scan(p[pos:end], off+int64(pos), nil)
 	}
-	return at, off + int64(max(pos, wanted))
+	if pos < wanted {
+		pos = len(p)
+	}
+	return at, off + int64(pos)
 }
 
 // SaneBoundary returns where a replay may start: the first offset from target on that follows a newline and is inside
