@@ -57,7 +57,8 @@ func needs(method, path string) (scope login.Scope, open bool) {
 	}
 	const terminal = "/api/terminals/nothing-has-this-id"
 	switch method + " " + path {
-	case "GET /api/terminals", "GET " + terminal, "GET /ws/terminal", "GET /ahp":
+	case "GET /api/terminals", "GET " + terminal, "GET /ws/terminal", "GET /ahp",
+		"GET " + terminal + "/commands", "GET " + terminal + "/commands/{command}/output":
 		return "terminals:read", true
 	case "POST /api/terminals", "PATCH " + terminal, "DELETE " + terminal, "POST " + terminal + "/tickets":
 		return "terminals:write", true
