@@ -31,7 +31,7 @@ func (c *connection) dispatch(params json.RawMessage) {
 		return
 	}
 	c.last = p.ClientSeq
-	c.memory.last = max(c.memory.last, c.last)
+	c.memory.carriedOut(c.last)
 	h.mu.Unlock()
 	origin := &wire.Origin{ClientID: c.client.ID(), ClientSeq: p.ClientSeq}
 	action, malformed := wire.UnmarshalAction(p.Action)

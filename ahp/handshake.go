@@ -31,7 +31,7 @@ func (c *connection) initialize(params json.RawMessage) (any, *wire.Error) {
 	h.mu.Lock()
 	c.version = version
 	c.key = keyOf(c.identity, p.ClientID)
-	c.memory = h.clients.begin(c.key, version)
+	c.memory = h.clients.begin(c.key, version, h.number())
 	h.mu.Unlock()
 	c.client, c.last = client, 0
 	snapshots, seq := c.snapshots(p.InitialSubscriptions)
@@ -67,7 +67,8 @@ func (c *connection) reconnect(params json.RawMessage) (any, *wire.Error) {
 	}
 	unknown := &wire.Error{Code: wire.NotFound, Message: "this client is not known here: initialize again"}
 	key := keyOf(c.identity, p.ClientID)
-	if !h.clear(key) {
+	names, lastSeen := p.Names()
+	if !h.clear(key, lastSeen) {
 		return nil, unknown
 	}
 	client, joinErr := h.cfg.Sharing.Join(c.identity, p.ClientID)
@@ -84,7 +85,6 @@ func (c *connection) reconnect(params json.RawMessage) (any, *wire.Error) {
 	c.key, c.version, c.last = key, c.memory.version, c.memory.last
 	h.mu.Unlock()
 	c.client = client
-	names, lastSeen := p.Names()
 	if replay, ok := c.replay(names, lastSeen); ok {
 		return replay, nil
 	}
@@ -94,13 +94,13 @@ func (c *connection) reconnect(params json.RawMessage) (any, *wire.Error) {
 
 // clear makes way for a client that comes back, and reports whether it is known. A program that reconnects has given its
 // earlier connections up, though they may not know yet: what they still carry must not come after what it sends now.
-// Those of a person may be other windows of the browser, and stay.
-func (h *Host) clear(key clientKey) bool {
+// Those of a person may be other windows of the browser, and stay, as do those of several programs with one id.
+func (h *Host) clear(key clientKey, lastSeen int64) bool {
 	h.mu.Lock()
-	known := h.clients[key]
+	known := h.clients.find(key, lastSeen)
 	var earlier []*connection
 	for c := range h.connections {
-		if known != nil && c.memory == known && c.identity.Kind == sharing.Program {
+		if known != nil && c.memory == known && !known.several && c.identity.Kind == sharing.Program {
 			earlier = append(earlier, c)
 		}
 	}

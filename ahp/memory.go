@@ -26,7 +26,9 @@ func keyOf(i sharing.Identity, clientID string) clientKey { return clientKey{i.K
 // memory is what is remembered of a client between its connections. Guarded by Host.mu.
 type memory struct {
 	version     wire.Version
-	last        int64 // the highest clientSeq that was carried out
+	begun       int64 // number of the handshake
+	several     bool  // clients that do not know of each other have this id, as windows of one browser do
+	last        int64 // the highest clientSeq that was carried out; 0 for several clients
 	tears       []tear
 	connections int
 	away        time.Time // since when it has none
@@ -55,7 +57,17 @@ func (m *memory) torn(seq int64) bool {
 			return true
 		}
 	}
-	return false
+	return seq < m.begun
+}
+
+// separate notes that the id is not one client's alone: what one of them did says nothing of another.
+func (m *memory) separate() { m.several, m.last = true, 0 }
+
+// carriedOut notes an action of the client's.
+func (m *memory) carriedOut(clientSeq int64) {
+	if !m.several {
+		m.last = max(m.last, clientSeq)
+	}
 }
 
 func (m *memory) disconnected() {
@@ -68,13 +80,30 @@ type memories map[clientKey]*memory
 
 func newMemories() memories { return memories{} }
 
-// begin remembers a client that has just said its version, and forgets what was known of it. Earlier connections of the
-// same id keep a memory of their own, to which nobody comes back.
-func (m memories) begin(key clientKey, version wire.Version) *memory {
+// begin remembers a client that says its version at the number now, and forgets what was known of it, unless one of that
+// id is still there: then they have one memory.
+func (m memories) begin(key clientKey, version wire.Version, now int64) *memory {
 	m.forget()
-	fresh := &memory{version: version, connections: 1}
-	m[key] = fresh
-	return fresh
+	known := m[key]
+	if known == nil || known.connections == 0 {
+		known = &memory{begun: now}
+		m[key] = known
+	} else {
+		known.separate()
+	}
+	known.version = version
+	known.connections++
+	return known
+}
+
+// find returns what is known of a client that comes back and has seen everything up to the number lastSeen, or nil. One
+// that has not seen the handshake which is remembered is another client of that id.
+func (m memories) find(key clientKey, lastSeen int64) *memory {
+	known := m[key]
+	if known != nil && lastSeen < known.begun {
+		known.separate()
+	}
+	return known
 }
 
 // resume returns what is known of a client that comes back, or nil.

@@ -12,7 +12,7 @@ func TestMemoriesAreBounded(t *testing.T) {
 	m := newMemories()
 	for i := range 4 * maxMemories {
 		key := clientKey{"program:a", fmt.Sprint(i)}
-		first, second := m.begin(key, wire.Version{}), m.begin(key, wire.Version{})
+		first, second := m.begin(key, wire.Version{}, 0), m.begin(key, wire.Version{}, 0)
 		first.disconnected()
 		if i%2 == 0 {
 			m.resume(key).disconnected()
@@ -24,7 +24,7 @@ func TestMemoriesAreBounded(t *testing.T) {
 	}
 	m[clientKey{}] = &memory{connections: 1}
 	for i := range 2 * maxMemories {
-		m.begin(clientKey{"program:b", fmt.Sprint(i)}, wire.Version{}).disconnected()
+		m.begin(clientKey{"program:b", fmt.Sprint(i)}, wire.Version{}, 0).disconnected()
 	}
 	if m[clientKey{}] == nil {
 		t.Error("one that is connected was forgotten")
