@@ -19,13 +19,14 @@ import (
 type serveCommand struct {
 	Dir string `arg:"" optional:"" help:"Where new shells start (the home directory)."`
 
-	Listen       string        `default:"127.0.0.1:8600" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
-	Shell        string        `placeholder:"PATH" help:"Shell of new terminals (the user's login shell)."`
-	MaxTerminals int           `default:"10" placeholder:"N" help:"Live terminals allowed (${default})."`
-	LogBytes     int           `default:"4194304" placeholder:"BYTES" help:"Output kept per terminal, at least 1 MiB (4 MiB)."`
-	ClaimGrace   time.Duration `default:"30s" placeholder:"TIME" help:"How long a program that disconnects keeps the terminals it holds (${default})."`
-	ShareGrace   time.Duration `default:"30s" placeholder:"TIME" help:"How long a terminal shared from elsewhere outlives its connection (${default})."`
-	PasswordFile string        `type:"path" placeholder:"FILE" help:"Log in with the password on the first line of FILE instead of the stored one. The variable TANDEM_PASSWORD can hold it as well."`
+	Listen           string        `default:"127.0.0.1:8600" placeholder:"HOST:PORT" help:"Address to listen on; port 0 takes a free one (${default})."`
+	Shell            string        `placeholder:"PATH" help:"Shell of new terminals (the user's login shell)."`
+	ShellIntegration bool          `default:"true" negatable:"" help:"Make bash, zsh and fish mark their commands (${default})."`
+	MaxTerminals     int           `default:"10" placeholder:"N" help:"Live terminals allowed (${default})."`
+	LogBytes         int           `default:"4194304" placeholder:"BYTES" help:"Output kept per terminal, at least 1 MiB (4 MiB)."`
+	ClaimGrace       time.Duration `default:"30s" placeholder:"TIME" help:"How long a program that disconnects keeps the terminals it holds (${default})."`
+	ShareGrace       time.Duration `default:"30s" placeholder:"TIME" help:"How long a terminal shared from elsewhere outlives its connection (${default})."`
+	PasswordFile     string        `type:"path" placeholder:"FILE" help:"Log in with the password on the first line of FILE instead of the stored one. The variable TANDEM_PASSWORD can hold it as well."`
 
 	TLS           string   `name:"tls" default:"off" enum:"off,self-signed" placeholder:"self-signed" help:"Make a certificate, keep it in the data directory, and print its fingerprint."`
 	TLSCert       string   `name:"tls-cert" type:"path" placeholder:"FILE" help:"Certificate chain in PEM, for TLS."`
@@ -120,20 +121,21 @@ func (c *serveCommand) config() (server.Config, error) {
 		return server.Config{}, err
 	}
 	cfg := server.Config{
-		Listen:         c.Listen,
-		MaxTerminals:   c.MaxTerminals,
-		ClaimGrace:     orNone(c.ClaimGrace),
-		ShareGrace:     orNone(c.ShareGrace),
-		LogBytes:       c.LogBytes,
-		Password:       password,
-		TrustedOrigins: c.TrustedOrigin,
-		TLSCert:        c.TLSCert,
-		TLSKey:         c.TLSKey,
-		SelfSigned:     c.TLS == "self-signed",
-		BehindProxy:    c.BehindProxy,
-		BasePath:       c.BasePath,
-		Version:        version(),
-		Logger:         c.logger(os.Stderr),
+		Listen:           c.Listen,
+		ShellIntegration: c.ShellIntegration,
+		MaxTerminals:     c.MaxTerminals,
+		ClaimGrace:       orNone(c.ClaimGrace),
+		ShareGrace:       orNone(c.ShareGrace),
+		LogBytes:         c.LogBytes,
+		Password:         password,
+		TrustedOrigins:   c.TrustedOrigin,
+		TLSCert:          c.TLSCert,
+		TLSKey:           c.TLSKey,
+		SelfSigned:       c.TLS == "self-signed",
+		BehindProxy:      c.BehindProxy,
+		BasePath:         c.BasePath,
+		Version:          version(),
+		Logger:           c.logger(os.Stderr),
 	}
 	if c.Dir != "" {
 		if cfg.Dir, err = filepath.Abs(c.Dir); err != nil {

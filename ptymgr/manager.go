@@ -58,6 +58,10 @@ type Config struct {
 	Dir          string       // directory where new shells start; "" means the home directory
 	Logger       *slog.Logger // never receives input or output; nil means slog.Default
 
+	// ShellIntegration is the directory for the scripts by which bash, zsh and fish, where they run as a Spec.Shell, mark
+	// their commands. It is made if need be, and nobody else may write to it. "" leaves shells as they are.
+	ShellIntegration string
+
 	// Forgotten, if not nil, is told of each terminal once that is in no list any more, whoever disposed of it. Its
 	// processes may still be ending then; its viewers end afterwards. It is called without locks held, also from several
 	// goroutines at once.
@@ -143,11 +147,16 @@ func (m *Manager) Create(spec Spec) (*Terminal, error) {
 		return nil, err
 	}
 	defer m.busy.Done()
+	var nonce string
+	if spec.Command == "" {
+		nonce = m.integrate(cmd)
+	}
 	t, err := start(id, cmd, spec.Size, m.cfg.LogBytes, spec.Name, &m.counters, m.exited)
 	if err != nil {
 		m.release()
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
 	}
+	t.commands.nonce = nonce
 	m.mu.Lock()
 	closed := m.closed
 	if !closed {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -33,24 +34,25 @@ const (
 
 // Config is what a Server needs to know.
 type Config struct {
-	Listen         string        // host:port; Endpoint.Addr of the listener by the time of New
-	URL            string        // what a person opens: Endpoint.URL of the listener
-	DataDir        string        // holds password, logins, keys and the admin socket; must exist, mode 0700
-	Dir            string        // where new shells start; "" means the home directory
-	Shell          string        // of new terminals; "" means the user's login shell
-	MaxTerminals   int           // live terminals allowed; 0 means 10
-	LogBytes       int           // output kept per terminal, in bytes; 0 means 4 MiB
-	ClaimGrace     time.Duration // how long programs that disconnect keep their claims; 0 means 30 s, less not at all
-	ShareGrace     time.Duration // how long terminals outlive the client that they run at; as ClaimGrace
-	Password       string        // in place of the stored one; "" for none
-	TrustedOrigins []string      // origins beside the server's own, such as "https://tandem.example.org"
-	TLSCert        string        // PEM files; both or none
-	TLSKey         string
-	SelfSigned     bool   // make a certificate
-	BehindProxy    bool   // a reverse proxy speaks TLS and tells the client's address
-	BasePath       string // path that the server lives under; "" or "/" means the root
-	Version        string
-	Logger         *slog.Logger // never receives secrets, input or output
+	Listen           string        // host:port; Endpoint.Addr of the listener by the time of New
+	URL              string        // what a person opens: Endpoint.URL of the listener
+	DataDir          string        // holds password, logins, keys and the admin socket; must exist, mode 0700
+	Dir              string        // where new shells start; "" means the home directory
+	Shell            string        // of new terminals; "" means the user's login shell
+	ShellIntegration bool          // whether shells are made to mark their commands
+	MaxTerminals     int           // live terminals allowed; 0 means 10
+	LogBytes         int           // output kept per terminal, in bytes; 0 means 4 MiB
+	ClaimGrace       time.Duration // how long programs that disconnect keep their claims; 0 means 30 s, less not at all
+	ShareGrace       time.Duration // how long terminals outlive the client that they run at; as ClaimGrace
+	Password         string        // in place of the stored one; "" for none
+	TrustedOrigins   []string      // origins beside the server's own, such as "https://tandem.example.org"
+	TLSCert          string        // PEM files; both or none
+	TLSKey           string
+	SelfSigned       bool   // make a certificate
+	BehindProxy      bool   // a reverse proxy speaks TLS and tells the client's address
+	BasePath         string // path that the server lives under; "" or "/" means the root
+	Version          string
+	Logger           *slog.Logger // never receives secrets, input or output
 
 	pingEvery time.Duration // between pings on a socket; 0 means the constant pingEvery, less in tests
 }
@@ -98,11 +100,15 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	terminals := ptymgr.Config{
+		MaxTerminals: cfg.MaxTerminals, LogBytes: cfg.LogBytes, Shell: cfg.Shell, Dir: cfg.Dir, Logger: cfg.Logger,
+	}
+	if cfg.ShellIntegration {
+		terminals.ShellIntegration = filepath.Join(cfg.DataDir, "shell")
+	}
 	s.terminals = sharing.New(sharing.Config{
-		Terminals: ptymgr.Config{
-			MaxTerminals: cfg.MaxTerminals, LogBytes: cfg.LogBytes, Shell: cfg.Shell, Dir: cfg.Dir, Logger: cfg.Logger,
-		},
-		Grace: cfg.ClaimGrace, RemoteGrace: cfg.ShareGrace,
+		Terminals: terminals,
+		Grace:     cfg.ClaimGrace, RemoteGrace: cfg.ShareGrace,
 		Trusted: s.logins.Trusted, Trust: s.logins.TrustToken, Logger: cfg.Logger,
 	})
 	s.ahp = ahp.NewHost(ahp.Config{Sharing: s.terminals, Version: cfg.Version, Logger: cfg.Logger, PingEvery: cfg.pingEvery})
