@@ -14,7 +14,7 @@ import (
 func (w *world) tab(mode string) (s *socket, channel string) {
 	w.t.Helper()
 	s, channel = w.enter("person", "desk", "1.0.0", RootChannel), "ahp-terminal:/tab"
-	s.null(s.call("createTerminal", `{"channel":"ahp-terminal:/tab","claim":{"kind":"client","clientId":"desk"}}`))
+	s.null(s.call("createTerminal", `{"channel":"ahp-terminal:/tab","name":"tab","claim":{"kind":"client","clientId":"desk"}}`))
 	s.setMode(channel, mode)
 	s.subscribe(channel, "")
 	s.untilText(channel, " ") // of the prompt

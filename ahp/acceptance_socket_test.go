@@ -106,6 +106,14 @@ func (s *socket) write(kind websocket.MessageType, p []byte) {
 // hear returns the next frame, and takes an action into the mirror.
 func (s *socket) hear() frame {
 	s.t.Helper()
+	text := s.frame()
+	s.frames = append(s.frames, text)
+	return s.understand(text)
+}
+
+// frame returns the text of the next frame.
+func (s *socket) frame() string {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	kind, text, err := s.conn.Read(ctx)
@@ -115,9 +123,13 @@ func (s *socket) hear() frame {
 	if kind != websocket.MessageText {
 		s.t.Fatalf("the host sent a binary frame: %.200q", text)
 	}
-	s.frames = append(s.frames, string(text))
-	f := frame{Text: string(text)}
-	if err := json.Unmarshal(text, &f); err != nil {
+	return string(text)
+}
+
+func (s *socket) understand(text string) frame {
+	s.t.Helper()
+	f := frame{Text: text}
+	if err := json.Unmarshal([]byte(text), &f); err != nil {
 		s.t.Fatalf("%v in %.200s", err, text)
 	}
 	if f.Method == "action" {
