@@ -51,15 +51,21 @@ func (c *client) assault(t *testing.T, id string) *hostile {
 	return h
 }
 
-// handshake sends the request for a socket, with headers changed as given: "" leaves one out.
+// handshake sends the request for a terminal's socket, with headers changed as given: "" leaves one out.
 func (c *client) handshake(t *testing.T, query url.Values, change map[string]string) *hostile {
+	t.Helper()
+	return c.upgradeByHand(t, "ws/terminal?"+query.Encode(), change)
+}
+
+// upgradeByHand sends the request for a socket, with headers changed as given: "" leaves one out.
+func (c *client) upgradeByHand(t *testing.T, path string, change map[string]string) *hostile {
 	t.Helper()
 	conn, err := net.Dial("tcp", c.server.cfg.Listen)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	r, err := http.NewRequest("GET", c.server.url+"ws/terminal?"+query.Encode(), nil)
+	r, err := http.NewRequest("GET", c.server.url+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	ahpclient "tandem/ahp/client"
 	ahpwire "tandem/ahp/wire"
 	"tandem/server/login"
@@ -27,6 +29,11 @@ type peer struct {
 // unless it is "".
 func (c *client) dialAHP(token, clientID string) *peer {
 	c.t.Helper()
+	return c.dialAHPAt("ahp", token, clientID)
+}
+
+func (c *client) dialAHPAt(path, token, clientID string) *peer {
+	c.t.Helper()
 	options := ahpclient.Options{ClientID: clientID, Token: token, HTTPClient: c.http, Header: http.Header{}}
 	if c.origin != "" {
 		options.Header.Set("Origin", c.origin)
@@ -35,7 +42,7 @@ func (c *client) dialAHP(token, clientID string) *peer {
 	ctx, cancel := p.within()
 	defer cancel()
 	var err error
-	if p.Client, err = ahpclient.Dial(ctx, c.server.url+"ahp", options); err != nil {
+	if p.Client, err = ahpclient.Dial(ctx, c.server.url+path, options); err != nil {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(p.Close)
@@ -214,6 +221,20 @@ func (p *peer) listed(channel string) bool {
 		}
 	}
 	return false
+}
+
+// closed takes what still comes and returns the code with which the host has closed the connection.
+func (p *peer) closed() websocket.StatusCode {
+	p.t.Helper()
+	ctx, cancel := p.within()
+	defer cancel()
+	for {
+		e, err := p.Next(ctx)
+		if err != nil {
+			return websocket.CloseStatus(err)
+		}
+		p.took(e)
+	}
 }
 
 // codeOf returns the code of an error of the host's, 0 for none, and -1 for anything else.
