@@ -33,6 +33,10 @@ While it runs, from another shell:
   tandem login-link               print a link for one more login
   tandem password                 set a password to log in with
 
+To see the terminal that you sit at in a tab too:
+
+  tandem share                    a shell; tandem share -- make runs a command
+
 For programs, such as agents:
 
   tandem token create --name claude --scope terminals:read,terminals:write
@@ -45,6 +49,7 @@ type grammar struct {
 	Password  passwordCommand  `cmd:"" help:"Set the password, which is asked for twice, or read from standard input. All logins and login links end; the tokens of programs do not."`
 	LoginLink loginLinkCommand `cmd:"" help:"Print a link that logs in one browser, once, within 15 minutes. The server must run."`
 	Token     tokenCommand     `cmd:"" help:"Make, list and revoke the tokens of programs."`
+	Share     shareCommand     `cmd:"" help:"Show the terminal that this runs in to a server, where it is a tab, until the shell or command ends."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 
 	Data string `default:"${data}" placeholder:"DIR" help:"Directory for password, logins and keys; each server needs its own (${data})."`
@@ -58,8 +63,8 @@ func (g *grammar) Validate() error {
 	return nil
 }
 
-// Run carries out the command line of the process and returns its exit code: 0, 1 after a failure, or 2 if the command
-// line was wrong. Errors go to standard error. It may end the process itself (--help).
+// Run carries out the command line of the process and returns its exit code: 0, 1 after a failure, 2 if the command
+// line was wrong, or that of the program that was run. Errors go to standard error. It may end the process itself (--help).
 func Run() int {
 	var g grammar
 	parser := kong.Must(&g,
@@ -74,7 +79,11 @@ func Run() int {
 		fmt.Fprintf(os.Stderr, "tandem: %v\nRun \"tandem --help\" for how to use it.\n", err)
 		return exitUsage
 	}
-	if err := command.Run(&g); err != nil {
+	err = command.Run(&g)
+	if code, ok := errors.AsType[exitCode](err); ok {
+		return int(code)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "tandem: %v\n", err)
 		return exitFailure
 	}
