@@ -174,6 +174,14 @@ func TestEnvelope(t *testing.T) {
 			t.Errorf("got %v for %s, want %q", err, test.json, test.want)
 		}
 	}
+	// What was refused comes back as it was.
+	for _, action := range []string{`{"type":"terminal/data"}`, `{"type":"terminal/input","data":7}`, `{}`} {
+		var e Envelope
+		refused := `{"channel":"c","action":` + action + `,"serverSeq":1,"rejectionReason":"no"}`
+		if err := e.UnmarshalJSON([]byte(refused)); err != nil || string(AppendEnvelope(nil, e)) != refused {
+			t.Errorf("%s is read as %+v, %v", refused, e, err)
+		}
+	}
 }
 
 // Whatever is read can be written, reads the same again, and does no harm to any state.

@@ -45,15 +45,19 @@ func AppendEnvelope(dst []byte, e Envelope) []byte {
 // MarshalJSON is AppendEnvelope.
 func (e Envelope) MarshalJSON() ([]byte, error) { return AppendEnvelope(nil, e), nil }
 
-// UnmarshalJSON is as strict as UnmarshalAction.
+// UnmarshalJSON is as strict as UnmarshalAction, but for the action of one that was refused: that may be why it was.
 func (e *Envelope) UnmarshalJSON(p []byte) error {
 	o, err := parseObject(p)
 	if err != nil {
 		return err
 	}
+	read := action
+	if optional(o, "rejectionReason", text) != nil {
+		read = anyAction
+	}
 	*e = Envelope{
 		Channel:         required(o, "channel", name),
-		Action:          required(o, "action", action),
+		Action:          required(o, "action", read),
 		ServerSeq:       required(o, "serverSeq", count),
 		Origin:          optional(o, "origin", origin),
 		RejectionReason: orZero(optional(o, "rejectionReason", text)),
@@ -62,6 +66,15 @@ func (e *Envelope) UnmarshalJSON(p []byte) error {
 }
 
 func action(raw json.RawMessage) (Action, error) { return UnmarshalAction(raw) }
+
+// anyAction is action for what may be malformed.
+func anyAction(raw json.RawMessage) (Action, error) {
+	a, err := UnmarshalAction(raw)
+	if err != nil {
+		a, err = Unknown{Raw: raw}, nil
+	}
+	return a, err
+}
 
 func origin(raw json.RawMessage) (Origin, error) {
 	o, err := parseObject(raw)
