@@ -190,6 +190,6 @@ func TestMetricsCountAHP(t *testing.T) {
 	s.codex.ahp.Close()
 	eventually(t, "the end of one is counted", func() bool {
 		text := string(monitor.do("GET", "metrics", nil).body)
-		return strings.Contains(text, "tandem_ahp_connections 5\n") && strings.Contains(text, `tandem_socket_closes_total{code="-1"} 1`)
+		return strings.Contains(text, "tandem_ahp_connections 5\n") && strings.Contains(text, `tandem_socket_closes_total{code="1000"} 1`)
 	})
 }
