@@ -4,8 +4,11 @@ import { WebLinksAddon } from '@xterm/addon-web-links';
 import { WebglAddon } from '@xterm/addon-webgl';
 import { Terminal } from '@xterm/xterm';
 import { copyText } from './clipboard.ts';
+import type { CommandLog } from './commands/log.ts';
+import { CommandMarks } from './commands/marks.ts';
 import { h } from './dom.ts';
 import { isAnswer } from './lane/answers.ts';
+import type { CommandFrame } from './lane/frames.ts';
 import type { TerminalAnswer } from './lane/input.ts';
 import type { Screen } from './lane/lane.ts';
 import { settings } from './settings.ts';
@@ -23,10 +26,15 @@ export interface PaneEvents {
   answer(answer: TerminalAnswer): void;
   /** The size that would fill the pane, in cells. */
   fits(cols: number, rows: number): void;
+  /** The person pressed the mark of a command. */
+  mark(id: string, mark: HTMLElement): void;
 }
 
 /** How many lines are kept above the screen. */
 const SCROLLBACK = 10_000;
+
+/** Ctrl+E and Ctrl+U, by which the line editors of shells go to a line's end and erase it. */
+const ERASE_LINE = '\x05\x15';
 
 /**
  * One terminal on the page. Its size in cells is the server's to say; the pane only tells what would fit. Opened in the
@@ -35,6 +43,8 @@ const SCROLLBACK = 10_000;
 export class Pane implements Screen {
   /** The tab panel that holds the terminal; hidden until show. */
   readonly element = h('section', { class: 'pane', role: 'tabpanel', hidden: true });
+  /** The marks beside the commands. */
+  readonly marks: CommandMarks;
   private readonly holder = h('div', { class: 'pane-terminal' });
   private readonly terminal: Terminal;
   private readonly fit = new FitAddon();
@@ -45,7 +55,10 @@ export class Pane implements Screen {
   private pasting = false;
   private readonly resizes = new ResizeObserver(() => this.tellFit());
 
-  constructor(private readonly events: PaneEvents) {
+  constructor(
+    private readonly events: PaneEvents,
+    private readonly commands: CommandLog,
+  ) {
     const { fontSize, screenReader } = settings.get();
     this.terminal = new Terminal({
       allowProposedApi: true, // the grapheme addon's
@@ -59,6 +72,7 @@ export class Pane implements Screen {
       scrollback: SCROLLBACK,
       theme: terminalTheme(),
     });
+    this.marks = new CommandMarks(this.terminal, commands, (id, mark) => events.mark(id, mark));
     this.terminal.loadAddon(this.fit);
     this.terminal.loadAddon(new UnicodeGraphemesAddon());
     this.terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
@@ -76,7 +90,10 @@ export class Pane implements Screen {
       key = undefined;
       if (this.pasting) events.paste(encoder.encode(text));
       else if (!typed && isAnswer(text)) events.answer(text);
-      else events.type(encoder.encode(text));
+      else {
+        this.marks.deselect();
+        events.type(encoder.encode(text));
+      }
     });
     // The mouse in its oldest encoding, which is text only as far as column and row 95.
     this.terminal.onBinary((bytes) => events.answer(isASCII(bytes) ? bytes : Uint8Array.from(bytes, (c) => c.charCodeAt(0))));
@@ -95,7 +112,10 @@ export class Pane implements Screen {
   // What is not output waits for the output before it: xterm.js parses later than it is given.
 
   reset(): void {
-    this.terminal.write('', () => this.terminal.reset());
+    this.terminal.write('', () => {
+      this.marks.reset();
+      this.terminal.reset();
+    });
   }
 
   resize(cols: number, rows: number): void {
@@ -106,7 +126,23 @@ export class Pane implements Screen {
     this.terminal.write('', () => {
       this.terminal.options.scrollback = 0;
       this.terminal.options.scrollback = SCROLLBACK;
+      this.commands.keep((id) => this.marks.has(id)); // what was cleared is not to be read in the list either
     });
+  }
+
+  command(frame: CommandFrame): void {
+    this.terminal.write('', () => {
+      if ('line' in frame) this.marks.start(frame.id);
+      else this.marks.finish(frame.id);
+    });
+  }
+
+  /** Returns a command line as the keys that run it: in brackets if the program takes pastes so, without what was typed before. */
+  keysFor(line: string): Uint8Array<ArrayBuffer> {
+    const text = line.replaceAll(/[^\P{Cc}\n\t]/gu, '').replaceAll('\n', '\r');
+    const { bracketedPasteMode } = this.terminal.modes;
+    const keys = bracketedPasteMode ? `\x1b[200~${text}\x1b[201~` : text.replaceAll('\t', ' ');
+    return new TextEncoder().encode(`${ERASE_LINE}${keys}\r`);
   }
 
   /** Shows the pane, and tells what fits. */

@@ -8,6 +8,8 @@ export interface Settings {
   ctrlV: 'paste' | 'program';
   /** Whether xterm.js keeps a copy of the screen for a screen reader. */
   screenReader: boolean;
+  /** Whether the system tells when a long command ends that nobody looks at. */
+  notify: boolean;
 }
 
 const KEY = 'tandem.settings';
@@ -46,12 +48,13 @@ function load(): Settings {
   } catch {
     // Switched off, or changed by hand.
   }
-  const { theme, renderer, fontSize, ctrlV, screenReader } = stored;
+  const { theme, renderer, fontSize, ctrlV, screenReader, notify } = stored;
   return {
     theme: theme === 'dark' || theme === 'light' ? theme : 'system',
     renderer: renderer === 'dom' ? 'dom' : 'auto',
     fontSize: typeof fontSize === 'number' && fontSize >= 8 && fontSize <= 32 ? fontSize : 14,
     ctrlV: ctrlV === 'program' ? 'program' : 'paste',
     screenReader: screenReader === true,
+    notify: notify === true,
   };
 }

@@ -27,6 +27,10 @@ describe('matchShortcut', () => {
     ['Backspace', 'CS', 'takeBack'],
     ['End', 'CS', 'requests'],
     ['KeyH', 'CS', 'pause'],
+    ['KeyF', 'CS', 'commands'],
+    ['ArrowRight', 'CS', 'command'],
+    ['ArrowUp', 'CS', 'previousCommand'],
+    ['ArrowDown', 'CS', 'nextCommand'],
   ])('%s with %s does %j', (code, modifiers, action) => expect(press(code, modifiers)).toEqual(action));
 
   test.each([
@@ -36,6 +40,8 @@ describe('matchShortcut', () => {
     ['readline’s Alt keys', 'Digit3', 'A'],
     ['readline’s erasing', 'Backspace', 'C'],
     ['flow control', 'KeyS', 'C'],
+    ['words back and forth', 'ArrowRight', 'C'],
+    ['selecting in editors', 'ArrowUp', 'S'],
     ['AltGr', 'Digit3', 'CA'],
     ['AltGr with Shift', 'KeyX', 'CSA'],
     ['the system’s Cmd keys', 'KeyX', 'CSM'],
@@ -48,6 +54,6 @@ describe('matchShortcut', () => {
 
   test('is explained in full by the help', () => {
     const keys = shortcutHelp.map(([k]) => k).join(' ');
-    for (const part of ['Enter', 'Shift+X', 'Page Down', 'Page Up', 'Home', 'Shift+L', '?', '1 … 9', 'Shift+S', 'Backspace', 'Shift+End', 'Shift+H']) expect(keys).toContain(part);
+    for (const part of ['Enter', 'Shift+X', 'Page Down', 'Page Up', 'Home', 'Shift+L', '?', '1 … 9', 'Shift+S', 'Backspace', 'Shift+End', 'Shift+H', 'Shift+F', 'Shift+→', '↑, ↓']) expect(keys).toContain(part);
   });
 });

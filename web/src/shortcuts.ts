@@ -2,6 +2,7 @@
 export type Action =
   | 'new' | 'close' | 'next' | 'previous' | 'tabs' | 'clear' | 'help'
   | 'menu' | 'takeBack' | 'requests' | 'pause'
+  | 'commands' | 'command' | 'nextCommand' | 'previousCommand'
   | { goto: number };
 
 /** Whether Cmd takes the part of Ctrl in the system's own shortcuts. */
@@ -20,6 +21,9 @@ export const shortcutHelp: readonly (readonly [keys: string, does: string])[] = 
   ['Ctrl+Shift+1 … 9', 'Go to a tab'],
   ['Ctrl+Shift+Home', 'Move to the tab list'],
   ['F2, double click', 'Rename the tab (in the tab list)'],
+  ['Ctrl+Shift+↑, ↓', 'Previous, next command'],
+  ['Ctrl+Shift+→', 'Menu of the command: copy, run again'],
+  ['Ctrl+Shift+F', 'List of commands'],
   ['Ctrl+Shift+S', 'Menu of the tab: sharing, rename, close'],
   ['Ctrl+Shift+Backspace', 'Take the terminal back from a program'],
   ['Ctrl+Shift+End', 'Move to what programs ask'],
@@ -56,6 +60,14 @@ export function matchShortcut(event: KeyboardEvent): Action | undefined {
       return 'requests';
     case 'KeyH':
       return 'pause';
+    case 'KeyF':
+      return 'commands';
+    case 'ArrowRight':
+      return 'command';
+    case 'ArrowUp':
+      return 'previousCommand';
+    case 'ArrowDown':
+      return 'nextCommand';
     case 'Slash':
       return 'help';
   }

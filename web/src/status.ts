@@ -26,6 +26,7 @@ export class Status {
   private reason = '';
   private away = false;
   private isReadOnly = false;
+  private device: string | undefined;
   private paste: PasteProgress | undefined;
   private quiet: ReturnType<typeof setTimeout> | undefined;
   private refusal: ReturnType<typeof setTimeout> | undefined;
@@ -50,6 +51,12 @@ export class Status {
   /** Says whether typing is switched off. */
   readOnly(on: boolean): void {
     this.isReadOnly = on;
+    if (!this.away) this.draw();
+  }
+
+  /** Says at which device the shell runs, if it is another one than the server. */
+  runsAt(device: string | undefined): void {
+    this.device = device;
     if (!this.away) this.draw();
   }
 
@@ -86,6 +93,7 @@ export class Status {
   ended(text: string, ...actions: HTMLButtonElement[]): void {
     const bar = h('div', { class: 'exit-bar', role: 'status' }, h('span', {}, text), h('div', { class: 'actions' }, ...actions));
     this.showPanel(bar);
+    this.draw();
   }
 
   /** Moves the keyboard to the first action, if there is one, and returns whether there was. */
@@ -110,15 +118,17 @@ export class Status {
 
   private draw(): void {
     const refused = this.refusal !== undefined;
-    const held = !this.away && !this.paste && !refused && !this.isReadOnly ? this.holder : undefined;
-    this.banner.hidden = !this.away && !refused && !this.isReadOnly && !this.paste && !held;
+    const remote = this.device !== undefined && !this.away && !refused && !this.panel;
+    const held = !this.away && !this.paste && !refused && !this.isReadOnly && !remote ? this.holder : undefined;
+    this.banner.hidden = !this.away && !refused && !this.isReadOnly && !this.paste && !held && !remote;
     this.banner.classList.toggle('refused', refused);
-    this.banner.classList.toggle('held', held !== undefined);
+    this.banner.classList.toggle('held', held !== undefined || remote);
     this.now.hidden = !this.away;
     this.back.hidden = !held;
     if (this.away) this.text.textContent = refused ? 'Not sent: reconnecting…' : 'Connection lost. Reconnecting…';
     else if (this.paste) this.text.textContent = `Pasting: ${percent(this.paste)} % sent. Any key stops it.`;
     else if (refused) this.text.textContent = `Not sent: ${this.reason}.`;
+    else if (remote) this.text.replaceChildren(h('strong', {}, `Local to ${this.device}`), h('span', { class: 'banner-hint' }, ' · type there'));
     else if (this.isReadOnly) this.text.textContent = 'You can read this terminal, but not type.';
     else if (held) this.text.replaceChildren(...heldWords(held, this.paused));
   }

@@ -1,6 +1,9 @@
 import type { Creation, Terminal } from './ahp/store.ts';
 import type { Holder, URI } from './ahp/types.ts';
 import { api, ApiError, laneAddress } from './api.ts';
+import { nameOfCommand, outcomeOf, type Command } from './commands/command.ts';
+import { CommandLog } from './commands/log.ts';
+import { LONG, notifyEnd } from './commands/notifier.ts';
 import { button } from './dom.ts';
 import { Lane, Refused, type LaneState } from './lane/lane.ts';
 import { notify } from './notices.ts';
@@ -19,6 +22,10 @@ export interface TabEvents {
   replace(tab: Tab): void;
   /** The person wants the tab gone. */
   close(tab: Tab): void;
+  /** The person pressed the mark of a command. */
+  mark(tab: Tab, id: string, mark: HTMLElement): void;
+  /** The person wants to see the tab. */
+  show(tab: Tab): void;
   needsLogin(): void;
 }
 
@@ -31,6 +38,9 @@ export interface Exit {
   signal: string | undefined;
 }
 
+/** A command that ends sooner than this does not change the tab's title, in milliseconds. */
+const SOON = 700;
+
 let count = 0;
 
 /** A tab: a terminal on the server, the pane that shows it and the lane between them. */
@@ -38,6 +48,10 @@ export class Tab {
   /** Distinguishes the tabs of this page, also before the server has named their terminals. */
   readonly key = `tab-${++count}`;
   readonly pane: Pane;
+  /** What the shell ran. */
+  readonly commands: CommandLog;
+  /** Whether a long command ended here that nobody saw, and how. */
+  news: 'ok' | 'failed' | undefined;
   /** How the program ended, once it has. */
   exit: Exit | undefined;
   /** Whether the server has no such terminal any more. */
@@ -48,8 +62,13 @@ export class Tab {
   id: string | undefined;
   /** The directory of the terminal, or '' while it is not known. */
   cwd = '';
+  /** The device at which the shell runs, where the server does not run it itself. Only typing there reaches it. */
+  device: string | undefined;
   private name = '';
   private writable = true;
+  private seen = false;
+  private soon: ReturnType<typeof setTimeout> | undefined;
+  private running: Command | undefined;
   private readonly lane: Lane;
   private readonly status: Status;
 
@@ -58,18 +77,24 @@ export class Tab {
     terminal: Terminal | Make,
     private readonly events: TabEvents,
   ) {
+    this.commands = new CommandLog({
+      changed: () => this.followCommand(),
+      ended: (command) => this.tellEnd(command),
+    });
     this.pane = new Pane({
       type: (keys) => this.input(() => this.lane.type(keys)),
       paste: (text) => this.input(() => this.lane.paste(text)),
       answer: (answer) => {
-        if (this.runs) this.lane.answer(answer);
+        if (this.runs && this.device === undefined) this.lane.answer(answer);
       },
+      mark: (id, mark) => this.events.mark(this, id, mark),
       fits: (cols, rows) => {
+        if (this.device !== undefined) return; // the size is the device's
         // An ended terminal has one size on each page: the bar below it must not cover its last words.
         if (this.runs) this.lane.setSize(cols, rows);
         else this.pane.resize(cols, rows);
       },
-    });
+    }, this.commands);
     this.pane.element.id = `${this.key}-panel`;
     this.pane.element.setAttribute('aria-labelledby', this.key);
     this.status = new Status(this.pane.element);
@@ -83,6 +108,7 @@ export class Tab {
         state: (state) => this.showState(state),
         title: (title, cwd) => this.showTitle(title, cwd ?? this.cwd),
         writable: (writable) => this.showWritable(writable),
+        command: (frame, replayed) => this.commands.take(frame, replayed),
         exit: (code, signal) => this.showExit({ code, signal }),
         error: notify,
         denied: (why) => this.refuse(why),
@@ -97,6 +123,26 @@ export class Tab {
     return this.name || 'Shell';
   }
 
+  /** The title, with the command that runs where nothing else has named the terminal. */
+  get label(): string {
+    return this.name === '' && this.running ? `${this.title} · ${nameOfCommand(this.running)}` : this.title;
+  }
+
+  /** The name of the command that runs, once it has run for a moment. */
+  get runningName(): string | undefined {
+    return this.running && nameOfCommand(this.running);
+  }
+
+  /** Whether the person may run a command here now: the shell waits for one. */
+  get mayRun(): boolean {
+    return this.runs && this.writable && this.device === undefined && !this.commands.running;
+  }
+
+  /** Types a command line and Enter, in place of what was typed before. */
+  run(line: string): void {
+    if (this.mayRun) this.input(() => this.lane.type(this.pane.keysFor(line)));
+  }
+
   /** Takes what the host says about the terminal now. */
   update(terminal: Terminal): void {
     const { id, name } = this;
@@ -107,6 +153,7 @@ export class Tab {
   /** Shows that the terminal went with the server; what is on the screen can still be read. */
   endWithServer(): void {
     this.gone = true;
+    this.stopRunning();
     this.lane.close();
     this.status.disconnected(false);
     if (this.exit) return; // how the program ended says more
@@ -134,7 +181,11 @@ export class Tab {
 
   /** Says whether a person sees this tab now. */
   setVisible(visible: boolean): void {
+    this.seen = visible;
     this.lane.setVisible(visible);
+    if (!visible || !this.news) return;
+    this.news = undefined;
+    this.events.changed(this);
   }
 
   /** Moves the keyboard to the terminal, or to what covers it. */
@@ -154,6 +205,7 @@ export class Tab {
 
   /** Ends the connection and leaves the page; the terminal lives on. */
   dispose(): void {
+    clearTimeout(this.soon);
     this.lane.close();
     this.status.dispose();
     this.pane.dispose();
@@ -164,10 +216,14 @@ export class Tab {
     return !this.exit && !this.gone;
   }
 
-  private take({ resource, id, title }: Terminal): void {
+  private take({ resource, id, title, device }: Terminal): void {
     this.resource = resource;
     this.id = id;
     this.name = title;
+    if (device === this.device) return;
+    this.device = device;
+    this.pane.element.classList.toggle('remote', device !== undefined);
+    this.status.runsAt(device);
   }
 
   private async make(make: Make): Promise<string> {
@@ -195,7 +251,8 @@ export class Tab {
 
   private input(send: () => void): void {
     if (!this.runs) return;
-    if (this.writable) send();
+    if (this.device !== undefined) this.refuse(`the shell runs at ${this.device}, and takes keys only there`);
+    else if (this.writable) send();
     else this.pane.shake(); // the status says why
   }
 
@@ -215,11 +272,47 @@ export class Tab {
     this.events.changed(this);
   }
 
+  /** Shows the command that runs in the tab's title, unless it ends soon. */
+  private followCommand(): void {
+    const running = this.runs ? this.commands.running : undefined;
+    if (running?.id === this.running?.id && running) return;
+    clearTimeout(this.soon);
+    this.soon = undefined;
+    if (this.running) {
+      this.running = undefined;
+      this.events.changed(this);
+    }
+    if (!running) return;
+    this.soon = setTimeout(() => {
+      this.running = running;
+      this.events.changed(this);
+    }, SOON);
+  }
+
+  private stopRunning(): void {
+    clearTimeout(this.soon);
+    this.running = undefined;
+  }
+
+  private tellEnd(command: Command): void {
+    if (this.seen || (command.end?.duration ?? 0) < LONG) return;
+    this.news = outcomeOf(command) === 'failed' ? 'failed' : 'ok';
+    this.events.changed(this);
+    if (this.id !== undefined) notifyEnd(command, { id: this.id, title: this.title }, () => this.events.show(this));
+  }
+
   private showExit(exit: Exit): void {
     this.exit = exit;
+    this.stopRunning();
     this.status.disconnected(false);
     if (exit.code === 0 && exit.signal === undefined) {
       this.events.finished(this);
+      return;
+    }
+    if (this.device !== undefined) {
+      const text = exit.code === -1 ? `${this.device} is gone, or does not share its shell any more.` : `The shell at ${this.device} exited with code ${exit.code}.`;
+      this.status.ended(text, button('Close tab', () => this.events.close(this)));
+      this.events.changed(this);
       return;
     }
     const how = exit.signal ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;

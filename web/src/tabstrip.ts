@@ -67,11 +67,13 @@ export class TabStrip {
     if (!item) return;
     const ended = tab.exit !== undefined || tab.gone;
     const sharing = this.sharing.get(tab);
-    item.label.textContent = tab.title;
+    item.label.textContent = tab.label;
     item.tab.title = details(tab, sharing).join('\n');
     item.root.classList.toggle('ended', ended);
+    item.root.classList.toggle('news-ok', !ended && tab.news === 'ok');
+    item.root.classList.toggle('news-failed', !ended && tab.news === 'failed');
     item.badge.show(sharing);
-    const state = [ended ? 'ended' : '', sharing ? unusual(sharing) : ''].filter((part) => part !== '').join(', ');
+    const state = [ended ? 'ended' : '', newsWords(tab), sharing ? unusual(sharing) : ''].filter((part) => part !== '').join(', ');
     item.tab.setAttribute('aria-label', state === '' ? tab.title : `${tab.title} (${state})`);
     item.menu.setAttribute('aria-label', `Menu of ${tab.title}`);
     item.close.setAttribute('aria-label', `Close ${tab.title}`);
@@ -181,9 +183,14 @@ export class TabStrip {
   }
 }
 
+function newsWords({ news }: Tab): string {
+  return news === undefined ? '' : news === 'ok' ? 'command finished' : 'command failed';
+}
+
 function details(tab: Tab, sharing: TabSharing | undefined): string[] {
   const lines = [tab.title];
   if (tab.cwd !== '') lines.push(tab.cwd);
+  if (tab.runningName !== undefined) lines.push(`Running: ${tab.runningName}`);
   if (sharing) lines.push(...presence(sharing), modes.find(({ mode }) => mode === sharing.mode)!.means);
   return lines;
 }

@@ -1,5 +1,6 @@
 import type { NewTerminal, Removal, Store, Terminal } from './ahp/store.ts';
 import { api, ApiError, type Session } from './api.ts';
+import { CommandControls } from './commands/controls.ts';
 import { ask, askText } from './dialog.ts';
 import { openDevices } from './devices.ts';
 import { button, byId, h } from './dom.ts';
@@ -21,7 +22,10 @@ export class Workbench {
   private readonly empty: HTMLElement;
   private readonly strip: TabStrip;
   private readonly sharing: SharingControls;
+  private readonly commands = new CommandControls();
   private readonly tabEvents: TabEvents;
+  /** Tabs that were to start in another tab's directory, which may be gone by now. */
+  private readonly inherited = new WeakSet<Tab>();
   /** While the login form is shown, which all tabs share. */
   private loggingIn: Promise<void> | undefined;
 
@@ -41,6 +45,7 @@ export class Workbench {
       tabs: () => this.tabs,
       active: () => this.active,
       select: (tab) => this.select(tab),
+      commands: (tab) => this.commands.openList(tab),
       rename: (tab) => void this.rename(tab),
       close: (tab) => void this.close(tab),
       report: (err) => this.report(err),
@@ -54,11 +59,17 @@ export class Workbench {
       },
       finished: (tab) => this.remove(tab),
       notMade: (tab, err) => {
+        const again = this.inherited.has(tab) && this.tabs.includes(tab);
         this.remove(tab);
-        this.report(err);
+        if (again) this.start({}, this.tabs.length);
+        else this.report(err);
       },
       replace: (tab) => this.replace(tab),
       close: (tab) => void this.close(tab),
+      mark: (tab, id, mark) => this.commands.openMenuOf(tab, id, mark),
+      show: (tab) => {
+        if (this.tabs.includes(tab)) this.select(tab);
+      },
       needsLogin: () => void this.logIn(),
     };
     this.empty = h(
@@ -85,9 +96,14 @@ export class Workbench {
     });
   }
 
-  /** Starts a shell in a new tab behind the others. */
+  /** Starts a shell in a new tab behind the others, in the directory of the current one. */
   create(): void {
-    this.start({}, this.tabs.length);
+    const { active } = this;
+    if (!active || active.cwd === '' || active.device !== undefined) {
+      this.start({}, this.tabs.length);
+      return;
+    }
+    this.inherited.add(this.start({ cwd: active.cwd }, this.tabs.length));
   }
 
   /** Takes over changed settings and colours. */
@@ -95,10 +111,11 @@ export class Workbench {
     for (const tab of this.tabs) tab.pane.restyle();
   }
 
-  private start(spec: NewTerminal, index: number): void {
+  private start(spec: NewTerminal, index: number): Tab {
     const tab = new Tab((size) => this.store.create({ ...spec, ...size }), this.tabEvents);
     this.insert(tab, index);
     this.select(tab);
+    return tab;
   }
 
   private tabOf({ resource }: Terminal): Tab | undefined {
@@ -120,11 +137,11 @@ export class Workbench {
   private removed(terminal: Terminal, why: Removal): void {
     const tab = this.tabOf(terminal);
     if (!tab) return; // closed here
-    if (why === 'restarted') {
+    if (why === 'restarted' && tab.device === undefined) {
       tab.endWithServer();
       return;
     }
-    if (tab === this.active) notify(`${tab.title} was closed elsewhere.`);
+    if (tab === this.active) notify(tab.device === undefined ? `${tab.title} was closed elsewhere.` : `${tab.title} is not shared by ${tab.device} any more.`);
     // The keyboard goes to no other shell: somebody may be typing.
     this.remove(tab, (next) => this.show(next));
   }
@@ -167,13 +184,18 @@ export class Workbench {
   }
 
   private showTitle(): void {
-    document.title = this.active ? `${this.active.title} · Tandem` : 'Tandem';
+    document.title = this.active ? `${this.active.label} · Tandem` : 'Tandem';
   }
 
   private async close(tab: Tab): Promise<void> {
     const id = tab.id;
     if (id === undefined) return; // not made yet
-    if (!tab.exit && !tab.gone) {
+    if (tab.device !== undefined && !tab.exit && !tab.gone) {
+      if (!(await ask('Close terminal?', `It leaves Tandem. The shell at ${tab.device} goes on there.`, 'Close terminal'))) {
+        this.active?.focus();
+        return;
+      }
+    } else if (!tab.exit && !tab.gone) {
       try {
         const info = await api.terminal(id);
         const what = info.foreground || 'A program';
@@ -301,6 +323,18 @@ export class Workbench {
         break;
       case 'takeBack':
         if (this.active) this.sharing.takeBack(this.active);
+        break;
+      case 'commands':
+        if (this.active) this.commands.openList(this.active);
+        break;
+      case 'command':
+        if (this.active) this.commands.openMenu(this.active);
+        break;
+      case 'nextCommand':
+        if (this.active) this.commands.step(this.active, 1);
+        break;
+      case 'previousCommand':
+        if (this.active) this.commands.step(this.active, -1);
         break;
       case 'requests':
         this.sharing.focusRequests();

@@ -196,10 +196,11 @@ function join(list: readonly TerminalInfo[], shared: Record<URI, Sharing>, befor
   for (const info of list) {
     const sharing = Object.hasOwn(shared, info.resource) ? shared[info.resource] : undefined;
     if (!sharing) continue;
-    const { resource, title, claim, lifecycle } = info;
+    const { resource, title, claim, lifecycle, executionTarget } = info;
     const { id, mode, created, maker, holder, watchers } = sharing;
     const exit = lifecycle?.status === 'exited' ? { code: lifecycle.exitCode } : undefined;
-    const terminal: Terminal = { resource, id, title, exit, claim, mode, created, maker, holder, watchers };
+    const device = executionTarget === 'client' ? holder.name || 'another device' : undefined;
+    const terminal: Terminal = { resource, id, title, exit, claim, device, mode, created, maker, holder, watchers };
     const old = before.get(resource);
     joined.set(resource, old && same(old, terminal) ? old : terminal);
   }

@@ -97,9 +97,12 @@ function isHolder(value: unknown, kinds: readonly unknown[]): boolean {
   return isOne(value, kinds) && typeof (value as Fields)['client'] === 'string';
 }
 
+const TARGETS: readonly unknown[] = ['client', 'server'];
+
 function isTerminalInfo(value: unknown): value is TerminalInfo {
   const fields = readFields(value);
   if (!fields || typeof fields['resource'] !== 'string' || typeof fields['title'] !== 'string' || !isClaim(fields['claim'])) return false;
+  if (fields['executionTarget'] !== undefined && !TARGETS.includes(fields['executionTarget'])) return false;
   return fields['lifecycle'] === undefined || isLifecycle(fields['lifecycle']);
 }
 

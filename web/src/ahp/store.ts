@@ -9,6 +9,8 @@ export interface Terminal {
   /** How the program ended; undefined while it runs. The code is undefined when nobody knows it. */
   readonly exit: { readonly code: number | undefined } | undefined;
   readonly claim: Claim;
+  /** The device or program at which the program runs; undefined if the server runs it. */
+  readonly device: string | undefined;
   readonly mode: Mode;
   readonly created: string; // RFC 3339
   readonly maker: Maker;

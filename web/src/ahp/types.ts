@@ -24,6 +24,8 @@ export interface TerminalInfo {
   title: string;
   claim: Claim;
   lifecycle?: Lifecycle;
+  /** Where the program runs: at the host unless said. */
+  executionTarget?: 'client' | 'server';
 }
 
 /** The state of the root channel. */

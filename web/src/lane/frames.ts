@@ -7,9 +7,15 @@ export type ServerFrame =
   | { type: 'live'; offset: number }
   | { type: 'resize'; cols: number; rows: number }
   | { type: 'title'; title: string; cwd?: string }
+  | CommandFrame
   | { type: 'exit'; code: number; signal?: string }
   | { type: 'error'; title: string; code?: string }
   | { type: 'pong' };
+
+/** A command started (it has a line), or ended. The bytes before the frame are those before that moment. */
+export type CommandFrame =
+  | { type: 'command'; id: string; line: string; cwd: string; started: number } // milliseconds since 1970
+  | { type: 'command'; id: string; exitCode: number | undefined; duration: number }; // milliseconds
 
 /** A text frame to the server. */
 export type ClientFrame =
@@ -54,6 +60,8 @@ export function parseFrame(text: string): ServerFrame | undefined {
     case 'error':
       if (typeof title !== 'string') return undefined;
       return typeof code === 'string' ? { type, title, code } : { type, title };
+    case 'command':
+      return readCommand(frame);
     case 'exit':
       if (typeof code !== 'number' || !Number.isInteger(code)) return undefined;
       return typeof signal === 'string' && signal !== '' ? { type, code, signal } : { type, code };
@@ -62,6 +70,18 @@ export function parseFrame(text: string): ServerFrame | undefined {
     default:
       return undefined;
   }
+}
+
+function readCommand({ id, line, cwd, started, exit_code: code, duration_ms: duration }: Record<string, unknown>): CommandFrame | undefined {
+  if (typeof id !== 'string' || id === '') return undefined;
+  if (typeof line === 'string') {
+    const time = typeof started === 'string' ? Date.parse(started) : NaN;
+    if (Number.isNaN(time)) return undefined;
+    return { type: 'command', id, line, cwd: typeof cwd === 'string' ? cwd : '', started: time };
+  }
+  if (line !== undefined || typeof duration !== 'number' || !(duration >= 0 && Number.isFinite(duration))) return undefined;
+  if (code !== undefined && code !== null && !(typeof code === 'number' && Number.isSafeInteger(code))) return undefined;
+  return { type: 'command', id, exitCode: code ?? undefined, duration };
 }
 
 function isOffset(value: unknown): value is number {

@@ -50,6 +50,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 
 describe('Lane', () => {
   let calls: string[]; // what the screen was told, in order
+  let told: string[]; // of commands
   let states: LaneState[];
   let refusals: number;
   let errors: string[];
@@ -71,12 +72,14 @@ describe('Lane', () => {
         reset: () => calls.push('[reset]'),
         resize: (cols, rows) => calls.push(`[${cols}x${rows}]`),
         clear: () => calls.push('[clear]'),
+        command: (frame) => calls.push(`[${'line' in frame ? 'start' : 'end'} ${frame.id}]`),
       },
       { ticket: () => ticket(), open: (_ticket, since) => new Socket(since) as unknown as WebSocket },
       {
         state: (state) => states.push(state),
         title: (title) => calls.push(`[title ${title}]`),
         writable: () => undefined,
+        command: (frame, replayed) => told.push(`${frame.id}${replayed ? ' again' : ''}`),
         exit: (code) => calls.push(`[exit ${code}]`),
         error: (title) => errors.push(title),
         denied: (title) => denials.push(title),
@@ -92,6 +95,7 @@ describe('Lane', () => {
     vi.useFakeTimers();
     Socket.all.length = 0;
     calls = [];
+    told = [];
     states = [];
     errors = [];
     denials = [];
@@ -101,6 +105,20 @@ describe('Lane', () => {
   afterEach(() => {
     lane.close();
     vi.useRealTimers();
+  });
+
+  test('tells of commands between the output around them, and whether it is a replay', async () => {
+    await start();
+    socket().tell(ready(0));
+    socket().tell({ type: 'reset', offset: 0, replay: true });
+    socket().output('$ one\r\n');
+    socket().tell({ type: 'command', id: 'c1', line: 'one', cwd: '/', started: '2026-01-02T03:04:05Z', offset: 7 });
+    socket().output('1\r\n');
+    socket().tell({ type: 'live', offset: 10 });
+    socket().tell({ type: 'command', id: 'c1', exit_code: 0, duration_ms: 5, offset: 10 });
+    socket().output('$ ');
+    expect(calls).toEqual(['[80x24]', '[reset]', '$ one\r\n', '[start c1]', '1\r\n', '[end c1]', '$ ']);
+    expect(told).toEqual(['c1 again', 'c1']);
   });
 
   test('takes the size before any output, then acknowledges and asks for its own', async () => {

@@ -1,6 +1,6 @@
 import { Acks } from './acks.ts';
 import { Backoff } from './backoff.ts';
-import { parseFrame, type ClientFrame, type ServerFrame } from './frames.ts';
+import { parseFrame, type ClientFrame, type CommandFrame, type ServerFrame } from './frames.ts';
 import { InputQueue, type PasteProgress, type TerminalAnswer } from './input.ts';
 
 /** Where a lane's output goes. Calls take effect in the order they were made, though perhaps later. */
@@ -12,6 +12,8 @@ export interface Screen {
   resize(cols: number, rows: number): void;
   /** Drops the scrollback, keeping the screen. */
   clear(): void;
+  /** Marks the place where a command started or ended: the cursor's. */
+  command(frame: CommandFrame): void;
 }
 
 /** How a lane reaches the server. */
@@ -41,6 +43,8 @@ export interface LaneEvents {
   /** What the terminal is to be called, and its directory where that is known. */
   title(title: string, cwd: string | undefined): void;
   writable(writable: boolean): void;
+  /** A command started or ended, before its place on the screen is known; `replayed` says that a replay tells of it. */
+  command(frame: CommandFrame, replayed: boolean): void;
   /** The program ended; all its output was passed on before. */
   exit(code: number, signal: string | undefined): void;
   /** The server could not do something; `title` is for people. */
@@ -237,6 +241,10 @@ export class Lane {
         break;
       case 'writable':
         this.events.writable(frame.writable);
+        break;
+      case 'command':
+        this.events.command(frame, this.replaying);
+        this.screen.command(frame);
         break;
       case 'exit':
         this.input?.close(); // nobody will read the rest of a paste

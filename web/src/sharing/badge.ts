@@ -2,7 +2,7 @@ import { h, icon } from '../dom.ts';
 import { nameOf, type TabSharing } from './tab-sharing.ts';
 
 /**
- * The mark of a tab in the tab list: who holds it, how many watch, whether it is private. Empty when nothing is unusual.
+ * The mark of a tab in the tab list: who holds it or where it runs, how many watch, whether it is private. Empty when nothing is unusual.
  * Screen readers get the same from the tab's name.
  */
 export class Badge {
@@ -17,6 +17,9 @@ export class Badge {
     if (sharing?.holder) {
       const kind = icon(sharing.holder.kind === 'session' ? 'icon-session' : 'icon-program');
       marks.push(h('span', { class: 'badge-holder' }, kind, h('span', { class: 'badge-name' }, nameOf(sharing.holder))));
+    }
+    if (sharing?.device !== undefined) {
+      marks.push(h('span', { class: 'badge-holder' }, icon('icon-laptop'), h('span', { class: 'badge-name' }, sharing.device)));
     }
     this.element.replaceChildren(...marks);
     this.element.hidden = marks.length === 0;

@@ -16,6 +16,8 @@ export interface TabHost {
   active(): Tab | undefined;
   /** Shows a tab and moves the keyboard to its terminal. */
   select(tab: Tab): void;
+  /** Shows the list of the tab's commands. */
+  commands(tab: Tab): void;
   rename(tab: Tab): void;
   close(tab: Tab): void;
   /** Tells the person what went wrong. */
@@ -70,6 +72,7 @@ export class SharingControls {
       setMode: (mode) => {
         if (tab.resource !== undefined) void this.try(this.store.setMode(tab.resource, mode));
       },
+      commands: () => this.host.commands(tab),
       rename: () => this.host.rename(tab),
       close: () => this.host.close(tab),
     });

@@ -17,6 +17,7 @@ export interface TabMenuSubject {
 export interface TabMenuEvents {
   takeBack(): void;
   setMode(mode: Mode): void;
+  commands(): void;
   rename(): void;
   close(): void;
 }
@@ -64,6 +65,7 @@ export function contents({ title, gone, sharing, paused }: TabMenuSubject, event
     entries.push({ group: 'What programs may do here', options }, 'line');
   }
   entries.push(
+    { label: 'Commands…', keys: 'Ctrl+Shift+F', choose: () => events.commands() },
     { label: 'Rename…', choose: () => events.rename() },
     { label: 'Close', keys: 'Ctrl+Shift+X', choose: () => events.close() },
   );

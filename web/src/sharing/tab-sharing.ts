@@ -5,6 +5,8 @@ export interface TabSharing {
   mode: Mode;
   /** The program or session that drives the terminal; undefined while a person does, on whatever device. */
   holder: Holder | undefined;
+  /** The device at which the shell runs, where the server does not run it itself: nobody else can drive it. */
+  device: string | undefined;
   /** Everybody else who watches, each once: not this page, and not the holder. */
   watchers: readonly Watcher[];
 }
@@ -13,18 +15,19 @@ export interface TabSharing {
 export interface Shared {
   readonly mode: Mode;
   readonly holder: Holder;
+  readonly device?: string | undefined;
   readonly watchers: readonly Watcher[];
 }
 
 /** Turns what the server says into what the page of the client `self` shows. */
-export function tabSharing({ mode, holder, watchers }: Shared, self: string): TabSharing {
+export function tabSharing({ mode, holder, device, watchers }: Shared, self: string): TabSharing {
   const byPerson = holder.kind === 'person';
   const others = new Map<string, Watcher>();
   for (const watcher of watchers) {
-    const isHolder = !byPerson && watcher.client === holder.client;
+    const isHolder = (!byPerson || device !== undefined) && watcher.client === holder.client;
     if (watcher.client !== self && !isHolder) others.set(`${watcher.kind} ${watcher.client}`, watcher);
   }
-  return { mode, holder: byPerson ? undefined : holder, watchers: [...others.values()] };
+  return { mode, holder: byPerson || device !== undefined ? undefined : holder, device, watchers: [...others.values()] };
 }
 
 /** The modes from the most careful to the most open, in the words of the page. */
@@ -42,15 +45,16 @@ export function nameOf({ kind, name }: Pick<Holder, 'kind' | 'name'>): string {
 }
 
 /** Says who is at a terminal, a sentence each. */
-export function presence({ holder, watchers }: TabSharing): string[] {
-  const sentences = [holder ? `In use by ${nameOf(holder)}.` : 'You are using it.'];
+export function presence({ holder, device, watchers }: TabSharing): string[] {
+  const sentences = [device !== undefined ? `Local to ${device}: the shell runs there.` : holder ? `In use by ${nameOf(holder)}.` : 'You are using it.'];
   if (watchers.length > 0) sentences.push(`Watching: ${list(watchers.map(nameOf))}.`);
   return sentences;
 }
 
 /** Says for a screen reader what is unusual about a terminal; empty when nothing is. */
-export function unusual({ mode, holder, watchers }: TabSharing): string {
+export function unusual({ mode, holder, device, watchers }: TabSharing): string {
   const parts: string[] = [];
+  if (device !== undefined) parts.push(`local to ${device}`);
   if (holder) parts.push(`used by ${nameOf(holder)}`);
   if (watchers.length > 0) parts.push(`${watchers.length} watching`);
   if (mode === 'private') parts.push('private');
