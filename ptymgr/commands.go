@@ -58,6 +58,7 @@ type history struct {
 	detected int64     // offset of the first one
 	detects  bool      // there was one
 	line     string    // of the command to come
+	dir      string    // of the shell, as its marks tell; "" if they do not
 	kept     []Command // oldest first; a few more than maxCommands, so that dropping the oldest costs little
 	dropped  int       // commands before those
 }
@@ -91,7 +92,8 @@ func (h *history) start(c Command) {
 		h.dropped += len(h.kept) - maxCommands
 		h.kept = slices.Delete(h.kept, 0, len(h.kept)-maxCommands)
 	}
-	c.ID = string(strconv.AppendInt([]byte{'c'}, int64(h.total()+1), 10))
+	id := [20]byte{'c'}
+	c.ID = string(strconv.AppendInt(id[:1], int64(h.total()+1), 10))
 	h.kept = append(h.kept, c)
 }
 
@@ -206,27 +208,34 @@ func (t *Terminal) marked(base int64) {
 	if len(marks) == 0 {
 		return
 	}
-	now := time.Now()
-	dir, news := t.live.dir, false
+	h, now, news := &t.commands, time.Now(), false
 	for i := range marks {
 		m := &marks[i]
 		switch {
 		case m.Kind == vt.MarkURI:
-			t.live.dir = m.Cwd
+			t.moved(m.Cwd)
 			continue
-		case t.commands.nonce != "" && m.Nonce != t.commands.nonce:
+		case h.nonce != "" && m.Nonce != h.nonce:
 			continue // anybody could have printed it
 		case m.Kind == vt.MarkProperty && m.Cwd != "":
-			t.live.dir = m.Cwd
+			h.dir = m.Cwd
+			t.moved(h.dir)
+		case m.Kind == vt.MarkPrompt && h.nonce != "" && h.dir != "":
+			t.moved(h.dir) // back from whatever told of another
 		}
-		if t.commands.take(m, base, cmp.Or(t.live.dir, t.dir), now) {
+		if h.take(m, base, cmp.Or(t.live.dir, t.dir), now) {
 			news = true
 		}
 	}
 	if news {
 		t.tapped(false)
 	}
+}
+
+// moved takes in the directory that the shell is in, "" for one elsewhere. log.mu is held.
+func (t *Terminal) moved(dir string) {
 	if t.live.dir != dir {
+		t.live.dir = dir
 		t.show("", "")
 	}
 }

@@ -23,7 +23,7 @@ func bench(logBytes int) *Terminal {
 	t := &Terminal{
 		id: "test", created: time.Now(), log: newLog(logBytes, defaultSize), input: newInputQueue(), counters: &counters{},
 		pacing: newPacing(), resized: make(chan struct{}, 1), nudged: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
-		closing: make(chan struct{}), live: liveState{altSince: -1},
+		closing: make(chan struct{}), live: liveState{altSince: -1}, ended: func(*Terminal, Exit) {},
 	}
 	t.lastInput.Store(-int64(typingTime))
 	return t
@@ -38,13 +38,8 @@ func (t *Terminal) feed(p []byte, piece int) {
 	}
 }
 
-// seal ends the log as an exit would.
-func (t *Terminal) seal(exit Exit) {
-	t.log.mu.Lock()
-	defer t.log.mu.Unlock()
-	t.exit = &exit
-	t.log.seal()
-}
+// seal ends the terminal as an exit would.
+func (t *Terminal) seal(exit Exit) { t.finish(exit) }
 
 // eventually waits for a state that nothing announces.
 func eventually(t *testing.T, what string, ok func() bool) {

@@ -24,8 +24,12 @@ func (s Step) String() string {
 		return fmt.Sprintf("titled %d %s", s.From, s.Title)
 	case StepMoved:
 		return fmt.Sprintf("moved %d %s", s.From, s.Dir)
-	default:
+	case StepExited:
 		return fmt.Sprintf("exited %d %d", s.From, s.Exit.Code)
+	case StepCommandDetection:
+		return fmt.Sprintf("detects %d", s.From)
+	default:
+		return fmt.Sprintf("%d %v", s.From, s.Command)
 	}
 }
 
