@@ -2,16 +2,22 @@
 # which ENV names, and no other; so it reads the files of a login shell in their place, between its two halves.
 
 builtin set +o posix
-builtin shopt -u inherit_errexit # which POSIX mode turned on, and leaves on
 builtin unset -v ENV
 if [ "${__tandem_env+set}" ]; then
 	builtin export ENV="$__tandem_env"
 	builtin unset -v __tandem_env
 fi
-if [ "${HISTFILE-}" = ~/.sh_history ]; then # POSIX mode's own
-	HISTFILE=~/.bash_history
-fi
 builtin export -n __tandem_nonce
+# What POSIX mode leaves behind, unless the environment had it so.
+if [[ ${BASH_VERSINFO[0]} -gt 4 || ${BASH_VERSINFO[0]} -eq 4 && ${BASH_VERSINFO[1]} -ge 4 ]]; then
+	builtin shopt -u inherit_errexit
+	if [[ ${HISTFILE@a} != *x* ]]; then
+		HISTFILE=~/.bash_history
+	fi
+	if [[ ${MAILCHECK@a} != *x* ]]; then
+		MAILCHECK=60
+	fi
+fi
 
 # Each function that is called from a prompt starts with options of its own, for the person may have set any. A command
 # that fails in one would end a shell under set -e and set off an ERR trap, so none does.
@@ -169,7 +175,7 @@ __tandem_history() {
 	builtin history 2
 }
 
-# __tandem_exec is run in a subshell, from PS0. It tells of the command that starts, and writes what that subshell's
+# __tandem_exec is run in a subshell, from PS0. It tells which command starts, and writes what that subshell's
 # parent is to know: 0 for nothing told, else 1, plus 2 if there is a DEBUG trap, plus 4 times the number of the line in
 # the history if it is to be taken from there. $1 is the DEBUG trap and what __tandem_history wrote.
 __tandem_exec() {
@@ -191,13 +197,13 @@ __tandem_exec() {
 	__tandem_entry "${__tandem_two##*$'\n'}"
 	if [[ :$SHELLOPTS: == *:history:* && $__tandem_line == "$__tandem_nonce" &&
 		($__tandem_number == "$__tandem_typed" || $__tandem_typed == "$__tandem_next") ]]; then
-		__tandem_escape "$__tandem_one"
+		__tandem_escape "${__tandem_one%$'\n'}" # which ends one with a here-document
 		__tandem_entry "${__tandem_two%$'\n'*}"
 		if [[ $__tandem_dups == 1 && $__tandem_line == "$__tandem_one" && $__tandem_number != "$__tandem_typed" ]]; then
 			__tandem_report=$((__tandem_report + 4 * __tandem_typed))
 		fi
 	fi
-	builtin printf '\e]633;E;%s;%s\a\e]633;C;%s\a' "$__tandem_out" "$__tandem_nonce" "$__tandem_nonce" >/dev/tty
+	builtin printf '\e]633;E;%s;%s\a' "$__tandem_out" "$__tandem_nonce" >/dev/tty
 	builtin printf %s "$__tandem_report"
 }
 
@@ -219,10 +225,12 @@ __tandem_install() {
 		__tandem_debug=2
 	fi
 	# PS0 is expanded by this shell, but only a subshell can run commands there. What the shell is to remember comes as
-	# the value of an expression, whose text is then cut to nothing. Shells that inherit PS0 or PS1 have no __tandem_on.
+	# the value of an expression, whose text is then cut to nothing. C is told by the shell itself, lest an interrupt
+	# comes between. Shells that inherit PS0 or PS1 have no __tandem_on.
 	__tandem_on=1
+	__tandem_c=$'\e]633;C;'$__tandem_nonce$'\a'
 	__tandem_ps0='${__tandem_on:+${__tandem_on:$((__tandem_histcmd=HISTCMD,__tandem_ran=10#0$({ builtin set +eux
-__tandem_exec "$(builtin trap -p DEBUG; __tandem_history)"; } 2>/dev/null))):0}}'
+__tandem_exec "$(builtin trap -p DEBUG; __tandem_history)"; } 2>/dev/null))):0}${__tandem_c:0:__tandem_ran*99}}'
 	__tandem_b=$'\e]633;B;'$__tandem_nonce$'\a'
 	__tandem_ps1='\[${__tandem_b-}\]'
 	__tandem_hook
