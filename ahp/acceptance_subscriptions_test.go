@@ -247,6 +247,46 @@ func TestPersonIsShownWhoReadsATerminalAlsoWhenTheyComeBackToIt(t *testing.T) {
 	}
 }
 
+// A host may leave windowed delivery out; then it says nothing of it.
+func TestSubscriptionIsAnOrdinaryOneWhateverElseIsOffered(t *testing.T) {
+	w := newWorld(t, nil)
+	s, tab := w.tab("ask")
+	f := s.call("subscribe", fmt.Sprintf(`{"channel":%q,"view":{"turns":5},"nonsense":null,
+		"flowControl":{"receive":{"windowBytes":65536,"maximumFrameBytes":16384,"maximumMessageBytes":1048576}}}`, tab))
+	var members map[string]json.RawMessage
+	if s.result(f, &members); len(members) != 1 || members["snapshot"] == nil {
+		t.Errorf("%s", f.Text)
+	}
+	for _, delivery := range []string{`{"maxLatencyMs":-1}`, `{"maxLatencyMs":1.5}`, `{"maxLatencyMs":"1"}`, `7`} {
+		s.refused(s.call("subscribe", fmt.Sprintf(`{"channel":%q,"delivery":%s}`, tab, delivery)), wire.InvalidParams, "delivery")
+	}
+}
+
+func TestClearingShowsProgramsNothingOfAPrivateStretch(t *testing.T) {
+	w := newWorld(t, nil)
+	s, tab := w.tab("private")
+	s.input(tab, "stty -echo; printf 'secret-%s ' $((6*7)); read -r line; echo $line\r")
+	s.untilText(tab, "secret-42 ") // on the line of the cursor, which clearing keeps
+	s.setMode(tab, "ask")
+	program := w.enter("claude", "c1", "1.0.0", tab)
+	away := program.LastSeen
+	s.dispatch(tab, `{"type":"terminal/cleared"}`)
+	s.sync()
+	program.sync()
+	s.input(tab, "open\r")
+	s.untilText(tab, "open\r\n")
+	program.untilText(tab, "open\r\n")
+	program.subscribe(tab, "")
+	back := w.open("claude")
+	back.reconnect("c1", away, tab)
+	if text := s.Text(tab); !strings.Contains(text, "secret-42 ") {
+		t.Errorf("the person has %q", text)
+	}
+	if told := strings.Join(append(program.frames, back.frames...), ""); strings.Contains(told, "secret-42") {
+		t.Errorf("a program is told %s", told)
+	}
+}
+
 func TestARequestNamesABoundedNumberOfChannels(t *testing.T) {
 	w := newWorld(t, nil)
 	many := strings.Repeat(`"ahp-terminal:/none",`, maxNames) + `"ahp-root://"`

@@ -55,7 +55,10 @@ func newWorld(t testing.TB, change func(*sharing.Config)) *world {
 		change(&cfg)
 	}
 	manager := sharing.New(cfg)
-	host := NewHost(Config{Sharing: manager, Version: "test", Logger: cfg.Terminals.Logger})
+	host := NewHost(Config{
+		Sharing: manager, Version: "test", Logger: cfg.Terminals.Logger,
+		PingEvery: time.Hour, // a machine that is busy with tests may let a client wait for long
+	})
 	ctx, cancel := context.WithCancelCause(context.Background())
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hijacked := &hijacker{ResponseWriter: w}
