@@ -54,6 +54,14 @@ describe('LiveStore', () => {
     expect([store.clientId, store.connected, store.paused, store.requests.length]).toEqual(['login-1', true, true, 1]);
   });
 
+  test('names the device of a terminal that runs at one, by its holder', async () => {
+    host.add({ id: 'a' });
+    host.add({ id: 'b', executionTarget: 'client', holder: { kind: 'program', name: 'laptop', client: 'l1' } });
+    host.add({ id: 'c', executionTarget: 'client', holder: { kind: 'person', name: '', client: 'l2' } });
+    await start();
+    expect([...store.terminals.values()].map(({ device }) => device)).toEqual([undefined, 'laptop', 'another device']);
+  });
+
   test('tells only what changed', async () => {
     const a = host.add({ id: 'a' });
     host.add({ id: 'b' });

@@ -124,6 +124,7 @@ export type RootAction =
 
 export type TerminalAction =
   | { type: 'terminal/data'; data: string }
+  | { type: 'terminal/output'; data: string } // of a terminal that runs at a client, from there
   | { type: 'terminal/input'; data: string }
   | { type: 'terminal/resized'; cols: number; rows: number }
   | { type: 'terminal/claimed'; claim: Claim }

@@ -46,8 +46,9 @@ export function openCommandList(log: CommandLog, title: string, choose: (id: str
     else if (event.key === 'Enter' && !event.isComposing) {
       const command = shown[at];
       if (command) pick(command.id);
+    } else {
+      return;
     }
-    else return;
     event.preventDefault();
   });
   const dialog = openDialog(`Commands in ${title}`, filter, none, list);

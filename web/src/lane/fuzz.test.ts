@@ -22,6 +22,8 @@ test.each(SEEDS)('a frame that was tampered with is ignored or keeps its promise
     '{"type":"ready","offset":7,"cols":80,"rows":24,"writable":true}',
     '{"type":"reset","offset":3,"replay":true}',
     '{"type":"resize","cols":120,"rows":40}',
+    '{"type":"command","id":"c1","line":"make","cwd":"/","started":"2026-01-02T03:04:05Z"}',
+    '{"type":"command","id":"c1","exit_code":2,"duration_ms":15}',
     '{"type":"exit","code":143,"signal":"SIGTERM"}',
     '{"type":"error","title":"full","code":"input_full"}',
   ];
@@ -36,6 +38,8 @@ test.each(SEEDS)('a frame that was tampered with is ignored or keeps its promise
     if (frame === undefined) continue;
     if ('offset' in frame) expect(Number.isSafeInteger(frame.offset) && frame.offset >= 0, text).toBe(true);
     if ('cols' in frame) expect(frame.cols >= 1 && frame.cols <= 65_535 && Number.isInteger(frame.cols), text).toBe(true);
+    if ('started' in frame) expect(Number.isFinite(frame.started) && frame.id !== '', text).toBe(true);
+    if ('duration' in frame) expect(frame.duration >= 0 && (frame.exitCode === undefined || Number.isInteger(frame.exitCode)), text).toBe(true);
     if ('title' in frame) expect(typeof frame.title, text).toBe('string');
   }
 });

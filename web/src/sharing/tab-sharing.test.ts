@@ -18,6 +18,14 @@ describe('tabSharing', () => {
     expect(seen(session, []).holder).toBe(session);
   });
 
+  test('shows a device in place of a holder where the shell runs there', () => {
+    const laptop: Holder = { kind: 'program', name: 'laptop', client: 'l1' };
+    const sharing = tabSharing({ mode: 'watch', holder: laptop, device: 'laptop', watchers: [desk, { ...laptop, kind: 'program' }, claude] }, desk.client);
+    expect(sharing).toMatchObject({ holder: undefined, device: 'laptop', watchers: [claude] });
+    expect(presence(sharing)).toEqual(['Local to laptop: the shell runs there.', 'Watching: claude.']);
+    expect(unusual(sharing)).toBe('local to laptop, 1 watching');
+  });
+
   test('leaves out the page itself and the holder, and counts a client once', () => {
     expect(seen(claude, [desk, claude, claude2, claude2, phone]).watchers).toEqual([claude2, phone]);
   });

@@ -6,6 +6,7 @@ export interface FakeTerminal extends Partial<Sharing> {
   title?: string;
   claim?: Claim;
   lifecycle?: Lifecycle;
+  executionTarget?: 'client';
 }
 
 /** An AHP host as far as a Store needs one. Its answers come at once, and to all its sockets. */
@@ -35,8 +36,9 @@ export class FakeHost {
 
   /** Adds a terminal, made by a program if nothing else is said. */
   add(terminal: FakeTerminal = {}, resource = `ahp-terminal:/made-${++this.count}`): string {
-    const { title = 'Shell', claim = { kind: 'client', clientId: 'c1' }, lifecycle = { status: 'running' }, ...sharing } = terminal;
-    this.tell(ROOT, { type: 'root/terminalsChanged', terminals: [...this.root.terminals!, { resource, title, claim, lifecycle }] });
+    const { title = 'Shell', claim = { kind: 'client', clientId: 'c1' }, lifecycle = { status: 'running' }, executionTarget, ...sharing } = terminal;
+    const info = { resource, title, claim, lifecycle, ...(executionTarget && { executionTarget }) };
+    this.tell(ROOT, { type: 'root/terminalsChanged', terminals: [...this.root.terminals!, info] });
     const shared: Sharing = {
       id: resource.slice(resource.indexOf('/') + 1),
       mode: 'watch',
