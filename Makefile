@@ -15,6 +15,7 @@ test: lint test-go test-ui test-e2e ## all tests
 
 test-go: node_modules # the oracle for terminal state is an npm package
 	go test -race -timeout 15m ./...
+	go test -run Flood ./ahp # of a size for which the race detector is too slow
 
 test-ui: node_modules
 	npm test

@@ -368,7 +368,10 @@ func (c *comparison) await() {
 // A subscriber that keeps up misses nothing of a flood.
 func TestTextOfAFlood(t *testing.T) {
 	total := 256 << 20
-	if testing.Short() {
+	switch {
+	case raced:
+		total = 16 << 20
+	case testing.Short():
 		total = 32 << 20
 	}
 	file := filepath.Join(t.TempDir(), "flood")

@@ -1,0 +1,5 @@
+//go:build !race
+
+package ahp
+
+const raced = false
