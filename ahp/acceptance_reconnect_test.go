@@ -227,8 +227,8 @@ func TestNumberThatTheHostDidNotGiveIsNeverReplayedFrom(t *testing.T) {
 func TestWhoWasOvertakenAndLeftInTheMiddleOfItIsGivenASnapshot(t *testing.T) {
 	w := newWorld(t, func(c *sharing.Config) { c.Terminals.LogBytes = ptymgr.MinLogBytes })
 	s, tab := w.tab("ask")
-	slow := w.enter("claude", "slow", "1.0.0", tab)
-	s.input(tab, "seq 1 700000; echo $((6*7))-end\r")
+	slow := w.enterTight("claude", "slow", tab)
+	s.input(tab, "seq 1 350000; echo $((6*7))-end\r")
 	s.follow(tab, "42-end")
 	var group []int64 // the numbers of what brings it to the present, and of what follows
 	for {

@@ -61,6 +61,12 @@ func (w *world) enter(as, clientID, version string, channels ...string) *socket 
 	return s
 }
 
+// enterTight is enter for a client that soon holds up what it is sent when it does not read.
+func (w *world) enterTight(as, clientID, channel string) *socket {
+	w.t.Helper()
+	return w.enter(as+"&tight", clientID, "1.0.0", channel)
+}
+
 func (s *socket) initialize(clientID, version string, channels ...string) wire.InitializeResult {
 	s.t.Helper()
 	var result wire.InitializeResult

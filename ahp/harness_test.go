@@ -66,6 +66,9 @@ func newWorld(t testing.TB, change func(*sharing.Config)) *world {
 		if err != nil {
 			return
 		}
+		if r.URL.Query().Has("tight") { // little is on its way to the client at a time
+			_ = hijacked.conn.(*net.TCPConn).SetWriteBuffer(16 << 10)
+		}
 		host.Serve(ctx, conn, hijacked.conn, identities[r.URL.Query().Get("as")])
 	}))
 	server.Start()
