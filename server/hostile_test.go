@@ -391,23 +391,21 @@ func TestHalfOfAnythingIsHarmless(t *testing.T) {
 // Clients that stay connected and answer nothing.
 func TestClientsThatDoNotAnswerPingsAreGone(t *testing.T) {
 	w := watch(t, func(cfg *Config) { cfg.pingEvery = 500 * time.Millisecond })
-	for name, bytes := range map[string]string{
-		"no word": "", "half a message": wireHead(wireFin|wireBinary, 1<<20) + "x", "wrong pongs": wire(wireFin|0xa, "1000"),
+	var ends sync.WaitGroup
+	for _, bytes := range []string{
+		"", // no word
+		wireHead(wireFin|wireBinary, 1<<20) + "x", // half a message
+		wire(wireFin|0xa, "1000"),                 // wrong pongs
 	} {
 		h := w.c.assault(t, w.id)
 		h.sends(bytes)
-		gone := make(chan int, 1)
-		go func() { gone <- h.ended() }()
-		for alive := true; alive; { // the witness answers pings as it reads
-			w.unharmed(name)
-			select {
-			case <-gone:
-				alive = false
-			default:
-			}
-		}
-		h.conn.Close()
+		ends.Go(func() {
+			h.ended()
+			h.conn.Close()
+		})
 	}
+	w.unharmed("no answers to pings") // the witness answers them as it reads
+	ends.Wait()
 	w.leaksNothing()
 }
 
@@ -455,6 +453,7 @@ func TestMessageWithoutAnEndHoldsNothingUp(t *testing.T) {
 		"shutdown": func(s *instance, _ *client) { s.stop() },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // each waits for a client that is given time
 			s := serve(t, nil)
 			c := s.person(t)
 			id, _ := c.create(bareBash)

@@ -264,11 +264,14 @@ type scene struct {
 	codex        *actor // another program
 	reader       *actor // a token that may only read
 	everything   *sharing.Client
+
+	opened map[*actor]subject // terminals of the table, by who made them
+	lanes  []*lane            // open in a cell of the table
 }
 
 func openScene(t testing.TB, change func(*Config)) *scene {
 	t.Helper()
-	s := &scene{t: t, instance: serve(t, func(cfg *Config) {
+	s := &scene{t: t, opened: map[*actor]subject{}, instance: serve(t, func(cfg *Config) {
 		cfg.Shell, cfg.MaxTerminals = "/bin/sh", 200
 		if change != nil {
 			change(cfg)

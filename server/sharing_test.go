@@ -44,8 +44,9 @@ func verdictOf(err error) verdict {
 	return refusedFor(err.Error())
 }
 
-// onLane has somebody do something on the byte lane. It stays open: what it does to the size ends with it.
-func (a *actor) onLane(it subject, do func(*lane) *frame) verdict {
+// onLane has somebody do something on the byte lane. It stays open until
+// closeLanes: what it does to the size ends with it.
+func (s *scene) onLane(a *actor, it subject, do func(*lane) *frame) verdict {
 	l, status := a.view(it, "")
 	switch {
 	case status == http.StatusNotFound:
@@ -53,6 +54,7 @@ func (a *actor) onLane(it subject, do func(*lane) *frame) verdict {
 	case l == nil:
 		return refusedFor(fmt.Sprint("status ", status))
 	}
+	s.lanes = append(s.lanes, l)
 	l.frame("ready")
 	if refused := do(l); refused != nil {
 		if refused.Code != "refused" {
@@ -116,8 +118,8 @@ func readREST(s *scene, who *actor, it subject) verdict {
 	return one
 }
 
-func readLane(_ *scene, who *actor, it subject) verdict {
-	v := who.onLane(it, func(*lane) *frame { return nil })
+func readLane(s *scene, who *actor, it subject) verdict {
+	v := s.onLane(who, it, func(*lane) *frame { return nil })
 	if v == nothing {
 		return done
 	}
@@ -135,8 +137,8 @@ func readAHP(s *scene, who *actor, it subject) verdict {
 	return v
 }
 
-func typeLane(_ *scene, who *actor, it subject) verdict {
-	return who.onLane(it, func(l *lane) *frame { return l.asks("", "x") })
+func typeLane(s *scene, who *actor, it subject) verdict {
+	return s.onLane(who, it, func(l *lane) *frame { return l.asks("", "x") })
 }
 
 func typeAHP(_ *scene, who *actor, it subject) verdict {
@@ -153,7 +155,7 @@ func (s *scene) anotherSize(it subject) (cols, rows int) {
 
 func resizeLane(s *scene, who *actor, it subject) verdict {
 	cols, rows := s.anotherSize(it)
-	return who.onLane(it, func(l *lane) *frame {
+	return s.onLane(who, it, func(l *lane) *frame {
 		return l.asks(fmt.Sprintf(`{"type":"resize","cols":%d,"rows":%d}`, cols, rows), "")
 	})
 }
@@ -165,8 +167,8 @@ func resizeAHP(s *scene, who *actor, it subject) verdict {
 
 func sizeOf(s *scene, it subject) any { return s.info(it).Size }
 
-func clearLane(_ *scene, who *actor, it subject) verdict {
-	return who.onLane(it, func(l *lane) *frame { return l.asks(`{"type":"clear"}`, "") })
+func clearLane(s *scene, who *actor, it subject) verdict {
+	return s.onLane(who, it, func(l *lane) *frame { return l.asks(`{"type":"clear"}`, "") })
 }
 
 func clearAHP(_ *scene, who *actor, it subject) verdict {
@@ -294,8 +296,17 @@ func (s *scene) checkCell(t *testing.T, act, cell string, col column, try try, e
 	case cell == "no":
 		modes = []string{"share"}
 	}
+	// Terminals are used again, but where one is gone afterwards, or the person has just typed.
+	again := act != "type" && !strings.HasPrefix(act, "dispose")
 	for _, mode := range modes {
-		it := s.open(maker)
+		it, open := s.opened[maker]
+		if !open || !again {
+			it = s.open(maker)
+		}
+		if again {
+			s.opened[maker] = it
+		}
+		s.mode(it, "ask") // what is private cannot be handed to a program
 		col.held(s, it)
 		s.mode(it, mode)
 		switch {
@@ -303,6 +314,7 @@ func (s *scene) checkCell(t *testing.T, act, cell string, col column, try try, e
 			s.prints(it, "echo pri''nted\n", "printed\r\n")
 		case strings.Contains(act, "shows it") && !strings.Contains(act, "nobody"):
 			shown, _ := s.phone.view(it, "")
+			s.lanes = append(s.lanes, shown)
 			shown.asks(`{"type":"resize","cols":100,"rows":30}`, "")
 		}
 		var before any
@@ -329,9 +341,22 @@ func (s *scene) checkCell(t *testing.T, act, cell string, col column, try try, e
 		if !ok {
 			t.Errorf("in mode %s: %v, changed: %v; want %s", mode, got, changed, cell)
 		}
-		if v := disposeREST(s, s.desk, it); v != done && v != notFound {
-			t.Error(v)
+		s.closeLanes(it)
+		if !again {
+			disposeREST(s, s.desk, it)
 		}
+	}
+}
+
+// closeLanes closes what was opened of a terminal on the byte lane.
+func (s *scene) closeLanes(it subject) {
+	s.t.Helper()
+	for _, l := range s.lanes {
+		_ = l.conn.CloseNow()
+	}
+	s.lanes = nil
+	if s.find(it) != nil {
+		eventually(s.t, "nobody shows the terminal", func() bool { return s.info(it).Viewers == 0 })
 	}
 }
 

@@ -268,6 +268,7 @@ func TestNothingIsClaimedAtAPassword(t *testing.T) {
 
 // Programs claim nothing for two seconds after a key of the person's, at any door.
 func TestNothingIsClaimedWhileThePersonTypes(t *testing.T) {
+	t.Parallel()
 	s := openScene(t, nil)
 	byLane, byAHP, notTyped := s.run(s.desk, rawCat), s.run(s.desk, rawCat), s.run(s.desk, rawCat)
 	screen, _ := s.desk.view(byLane, "")
@@ -303,6 +304,7 @@ func TestNothingIsClaimedWhileThePersonTypes(t *testing.T) {
 }
 
 func TestGraceOfAHolderThatDisconnects(t *testing.T) {
+	t.Parallel()
 	const grace = 400 * time.Millisecond
 	s := openScene(t, func(cfg *Config) { cfg.ClaimGrace = grace })
 	held, back, own := s.open(s.desk), s.open(s.desk), s.open(s.claude)
