@@ -2,6 +2,7 @@ import type { Creation, Terminal } from './ahp/store.ts';
 import type { Holder, URI } from './ahp/types.ts';
 import { api, ApiError, laneAddress } from './api.ts';
 import { nameOfCommand, outcomeOf, type Command } from './commands/command.ts';
+import { labelOf } from './commands/label.ts';
 import { CommandLog } from './commands/log.ts';
 import { LONG, notifyEnd } from './commands/notifier.ts';
 import { button } from './dom.ts';
@@ -123,9 +124,9 @@ export class Tab {
     return this.name || 'Shell';
   }
 
-  /** The title, with the command that runs where nothing else has named the terminal. */
+  /** The title, with the command that runs unless somebody named the terminal. */
   get label(): string {
-    return this.name === '' && this.running ? `${this.title} · ${nameOfCommand(this.running)}` : this.title;
+    return this.running ? labelOf(this.title, nameOfCommand(this.running)) : this.title;
   }
 
   /** The name of the command that runs, once it has run for a moment. */
