@@ -17,16 +17,18 @@ import (
 	"tandem/ahp/wire"
 )
 
-const (
-	// pingEvery is how often a quiet connection is tried; pingWithin is how long an answer may take, what is on its way
-	// before included. Both together are how long a cut may go unnoticed.
-	pingEvery  = 10 * time.Second
-	pingWithin = 20 * time.Second
+// timing is how patient a mirror is.
+type timing struct {
+	// pingEvery is how often a quiet connection is tried, and pingWithin how long an answer may take, what is on its way
+	// before it included. Together they are how long it may go unnoticed that a connection is lost.
+	pingEvery, pingWithin time.Duration
 
 	// minPause and maxPause are between attempts to connect; the pause doubles.
-	minPause = 250 * time.Millisecond
-	maxPause = 10 * time.Second
-)
+	minPause, maxPause time.Duration
+}
+
+// patient suits a slow network: what may be on its way takes that long at 13 kB/s.
+var patient = timing{pingEvery: 10 * time.Second, pingWithin: 20 * time.Second, minPause: 250 * time.Millisecond, maxPause: 10 * time.Second}
 
 // Size is a terminal's, in cells.
 type Size struct{ Cols, Rows int }
@@ -38,6 +40,7 @@ type mirror struct {
 	name     string
 	dir      string // URI of where the program starts
 	clientID string // the terminal's own: whoever has it is the owner
+	times    timing
 
 	box      *outbox
 	decode   decoder // used by write alone
@@ -54,8 +57,8 @@ type mirror struct {
 
 func newMirror(server Server, name string, size Size) *mirror {
 	m := &mirror{
-		server: server, name: name, clientID: "share-" + rand.Text(), uri: newURI(), box: newOutbox(),
-		detached: make(chan struct{}),
+		server: server, name: name, clientID: "share-" + rand.Text(), times: patient, uri: newURI(),
+		box: newOutbox(), detached: make(chan struct{}),
 	}
 	if dir, err := os.Getwd(); err == nil {
 		m.dir = (&url.URL{Scheme: "file", Path: dir}).String()
@@ -149,7 +152,7 @@ func (m *mirror) run(ctx context.Context, c *connection) {
 			}
 		}
 		select {
-		case <-time.After(pause(attempt)):
+		case <-time.After(m.pause(attempt)):
 		case <-ctx.Done():
 			return
 		}
@@ -158,8 +161,8 @@ func (m *mirror) run(ctx context.Context, c *connection) {
 }
 
 // pause returns how long to wait after so many failed attempts: longer each time, and not all clients of a server together.
-func pause(attempt int) time.Duration {
-	most := min(float64(minPause)*math.Pow(2, float64(attempt)), float64(maxPause))
+func (m *mirror) pause(attempt int) time.Duration {
+	most := min(float64(m.times.minPause)*math.Pow(2, float64(attempt)), float64(m.times.maxPause))
 	return time.Duration(most * (0.75 + mathrand.Float64()/4))
 }
 
@@ -181,7 +184,7 @@ func (m *mirror) join(ctx context.Context) (*connection, error) {
 
 // enter does the handshake, and makes the terminal unless it is there.
 func (m *mirror) enter(ctx context.Context, c *connection) error {
-	ctx, cancel := context.WithTimeout(ctx, pingWithin)
+	ctx, cancel := context.WithTimeout(ctx, m.times.pingWithin)
 	defer cancel()
 	resumed, err := m.greet(ctx, c)
 	if err != nil {
@@ -271,12 +274,12 @@ func (m *mirror) confirm(ctx context.Context, c *client.Client, sent *atomic.Int
 	for {
 		select {
 		case <-fresh:
-		case <-time.After(pingEvery):
+		case <-time.After(m.times.pingEvery):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		seq := sent.Load()
-		within, cancel := context.WithTimeout(ctx, pingWithin)
+		within, cancel := context.WithTimeout(ctx, m.times.pingWithin)
 		err := c.Ping(within)
 		cancel()
 		if err != nil {

@@ -71,9 +71,9 @@ func Run(ctx context.Context, cfg Config) (code int, err error) {
 
 // notice is the line before the program starts.
 func notice(cfg Config) string {
-	what := "this shell: exit it to stop"
+	until := "the shell"
 	if len(cfg.Command) > 0 {
-		what = "this command"
+		until = "the command"
 	}
-	return fmt.Sprintf("Sharing what %s shows with %s (%s).", "this terminal", cfg.Server, what)
+	return fmt.Sprintf("Sharing this terminal with %s until %s ends.", cfg.Server, until)
 }
