@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bytes"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -226,9 +227,10 @@ func TestInterrupts(t *testing.T) {
 			}
 			s.run("echo one")
 			const sleep = "sh -c 'echo s''leeps; exec sleep 100'"
+			n := bytes.Count(s.output(), []byte(s.prompt()))
 			s.write(sleep + "\r")
 			s.at("sleeps", 1)
-			s.interrupt("\x1b]633;D;", 2)
+			s.interrupt(s.prompt(), n+1)
 			s.run("echo two")
 			s.compare([]command{{"echo one", "one\n", "0"}, {sleep, anything, "130"}, {"echo two", "two\n", "0"}})
 			for range 20 {

@@ -24,14 +24,15 @@ fi
 
 # __tandem_prompt comes first in PROMPT_COMMAND. It tells of the end of the command and of the new prompt.
 __tandem_prompt() {
-	builtin local __tandem_status=$? -
+	builtin set -- "$?" "$-"
+	builtin local -
 	builtin set +aefkuvxCET
 	builtin local __tandem_marks='' __tandem_out
 	if [[ $__tandem_ran != 0 ]]; then
-		__tandem_marks=$'\e]633;D;'$__tandem_status';'$__tandem_nonce$'\a'
-		__tandem_debug=$((__tandem_ran & 2))
-		if [[ $__tandem_ran -ge 4 && $HISTCMD == "$__tandem_histcmd" ]]; then
-			builtin history -d "$((__tandem_ran >> 2))" # see __tandem_hold_dups
+		__tandem_marks=$'\e]633;D;'$1';'$__tandem_nonce$'\a'
+		__tandem_traps=$((__tandem_ran & 6))
+		if [[ $__tandem_ran -ge 8 && $HISTCMD == "$__tandem_histcmd" ]]; then
+			builtin history -d "$((__tandem_ran >> 3))" # see __tandem_hold_dups
 		fi
 		__tandem_ran=0
 	fi
@@ -42,32 +43,39 @@ __tandem_prompt() {
 	fi
 	builtin printf '%s\e]633;A;%s\a' "$__tandem_marks" "$__tandem_nonce" >/dev/tty
 	__tandem_hold_dups
-	__tandem_hook
-	if [[ $- == *e* ]]; then
+	# What else is in the same string of PROMPT_COMMAND is to find $? as it was, behind what can fail unnoticed only.
+	builtin local __tandem_sole=0
+	if [[ ${PROMPT_COMMAND-} == "$__tandem_first" ]]; then
+		__tandem_sole=1
+	elif [[ $2 == *e* && ${PROMPT_COMMAND-} != "$__tandem_first &&"* ]]; then
+		__tandem_sole=1
+	fi
+	__tandem_hook "$2"
+	if [[ $__tandem_sole == 1 ]]; then
 		builtin return 0
 	fi
-	builtin return "$__tandem_status" # to what else is in the same string of PROMPT_COMMAND
+	builtin return "$1"
 }
 
 # __tandem_prompt_end comes last in PROMPT_COMMAND, behind whatever sets the prompt anew each time.
 __tandem_prompt_end() {
+	builtin set -- "$-"
 	builtin local -
 	builtin set +aefkuvxCET
-	__tandem_hook
+	__tandem_hook "$1"
 	builtin return 0
 }
 
-# __tandem_hook puts the hooks where they belong, if the person's files or commands moved them.
+# __tandem_hook puts the hooks where they belong, if the person's files or commands moved them. $1 is what $- is to the
+# person.
 __tandem_hook() {
-	builtin local __tandem_first='__tandem_prompt 2> /dev/null' __tandem_last='__tandem_prompt_end 2> /dev/null'
 	__tandem_next=$HISTCMD
-	if [[ ! -v PROMPT_COMMAND || ${PROMPT_COMMAND@a} != *r* ]]; then
-		if [[ ! ${PROMPT_COMMAND-} ]]; then
-			PROMPT_COMMAND=$__tandem_first
-		elif [[ $PROMPT_COMMAND != "$__tandem_first"* ]]; then
-			PROMPT_COMMAND=${PROMPT_COMMAND//$'\n'"$__tandem_first"$'\n'/$'\n'}
-			PROMPT_COMMAND=$__tandem_first$'\n'$PROMPT_COMMAND
+	if [[ -v PROMPT_COMMAND && ${PROMPT_COMMAND@a} == *r* ]]; then
+		if [[ ${PROMPT_COMMAND[*]} != *"$__tandem_first"* ]]; then
+			builtin return 0
 		fi
+	else
+		__tandem_hook_first "$1"
 		__tandem_hook_last
 	fi
 	# Not so with promptvars off, which shows what is to be expanded.
@@ -87,12 +95,29 @@ __tandem_hook() {
 	fi
 }
 
-# __tandem_hook_last leaves __tandem_prompt_end out where there is a DEBUG trap: that would run for it after the person's
-# own PROMPT_COMMAND, and those who time or name commands in the trap take the next one for what the person types.
+# __tandem_hook_first makes __tandem_prompt the first line of PROMPT_COMMAND, or of its first string: whoever assigns to
+# the variable replaces that. A status that is not 0 would be a failure to set -e and an ERR trap, but not in a list.
+__tandem_hook_first() {
+	builtin local __tandem_line="$__tandem_first"
+	if [[ $1 == *e* || $((__tandem_traps & 4)) != 0 ]]; then
+		__tandem_line+=' && :'
+	fi
+	if [[ ! ${PROMPT_COMMAND-} || $PROMPT_COMMAND == "$__tandem_first" || $PROMPT_COMMAND == "$__tandem_first && :" ]]; then
+		PROMPT_COMMAND=$__tandem_first
+	elif [[ $PROMPT_COMMAND != "$__tandem_line"$'\n'* ]]; then
+		PROMPT_COMMAND=${PROMPT_COMMAND#"$__tandem_first && :"$'\n'}
+		PROMPT_COMMAND=${PROMPT_COMMAND#"$__tandem_first"$'\n'}
+		PROMPT_COMMAND=$__tandem_line$'\n'${PROMPT_COMMAND//$'\n'"$__tandem_first"$'\n'/$'\n'}
+	fi
+}
+
+# __tandem_hook_last makes __tandem_prompt_end the last of PROMPT_COMMAND, but leaves it out where there is a DEBUG trap.
+# That would run for it after the person's own commands, and those who time or name commands in the trap would take it
+# for what the person types next.
 __tandem_hook_last() {
-	# An array cannot be exported, and before bash 5.1 no array is executed.
+	# An array cannot be exported, and before bash 5.1 only its first string is executed.
 	if [[ ${PROMPT_COMMAND@a} == *x* || $((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1])) -lt 501 ]]; then
-		if [[ $__tandem_debug != 0 ]]; then
+		if [[ $((__tandem_traps & 2)) != 0 ]]; then
 			PROMPT_COMMAND=${PROMPT_COMMAND%$'\n'"$__tandem_last"}
 		elif [[ $PROMPT_COMMAND != *"$__tandem_last"* ]]; then
 			PROMPT_COMMAND+=$'\n'$__tandem_last
@@ -102,13 +127,13 @@ __tandem_hook_last() {
 	builtin local __tandem_i
 	for __tandem_i in "${!PROMPT_COMMAND[@]}"; do
 		if [[ ${PROMPT_COMMAND[__tandem_i]} == "$__tandem_last" ]]; then
-			if [[ $__tandem_debug != 0 ]]; then
+			if [[ $((__tandem_traps & 2)) != 0 ]]; then
 				builtin unset -v "PROMPT_COMMAND[$__tandem_i]"
 			fi
 			builtin return 0
 		fi
 	done
-	if [[ $__tandem_debug == 0 ]]; then
+	if [[ $((__tandem_traps & 2)) == 0 ]]; then
 		PROMPT_COMMAND+=("$__tandem_last")
 	fi
 }
@@ -122,7 +147,7 @@ __tandem_hold_dups() {
 	if [[ :${HISTCONTROL-}: != *:ignore@(dups|both):* || ${HISTCONTROL@a} == *[ar]* ]]; then
 		builtin return 0
 	fi
-	builtin local __tandem_value=$HISTCONTROL __tandem_kept=''
+	builtin local __tandem_value="$HISTCONTROL" __tandem_kept=''
 	builtin local -n __tandem_unseen=HISTCONTROL
 	if [[ :$HISTCONTROL: == *:ignore@(space|both):* ]]; then
 		__tandem_kept=ignorespace
@@ -175,36 +200,46 @@ __tandem_history() {
 	builtin history 2
 }
 
-# __tandem_exec is run in a subshell, from PS0. It tells which command starts, and writes what that subshell's
-# parent is to know: 0 for nothing told, else 1, plus 2 if there is a DEBUG trap, plus 4 times the number of the line in
-# the history if it is to be taken from there. $1 is the DEBUG trap and what __tandem_history wrote.
+# __tandem_exec is run in a subshell, from PS0. It tells which command starts, and writes what that subshell's parent is
+# to know: 0 for nothing told, else 1, plus 2 if there is a DEBUG trap, plus 4 if there is an ERR trap, plus 8 times the
+# number of the line in the history if it is to be taken from there. $1 are the traps and what __tandem_history wrote.
 __tandem_exec() {
 	builtin local -
 	builtin set +aefkuvxCET
-	if [[ ${PROMPT_COMMAND[*]-} != *__tandem_prompt* ]]; then
+	if [[ ${PROMPT_COMMAND[*]-} != *"$__tandem_first"* ]]; then
 		builtin return 0 # then nobody would tell of the command's end
 	fi
 	builtin local __tandem_report=1 __tandem_out='' __tandem_line='' __tandem_number __tandem_two __tandem_one
-	if [[ $1 == 'trap --'* ]]; then
-		__tandem_report=3
-	fi
+	__tandem_traps_in "${1%%"$__tandem_nonce"*}"
+	__tandem_report=$((1 + __tandem_traps))
 	__tandem_one=${1#*"$__tandem_nonce"}
 	__tandem_two=${__tandem_one#*"$__tandem_nonce"}
 	__tandem_one=${__tandem_one%%"$__tandem_nonce"*}
 	__tandem_entry "${__tandem_one%$'\n'}"
 	__tandem_one=$__tandem_line
-	builtin local __tandem_typed=$__tandem_number
+	builtin local __tandem_typed="$__tandem_number"
 	__tandem_entry "${__tandem_two##*$'\n'}"
 	if [[ :$SHELLOPTS: == *:history:* && $__tandem_line == "$__tandem_nonce" &&
 		($__tandem_number == "$__tandem_typed" || $__tandem_typed == "$__tandem_next") ]]; then
 		__tandem_escape "${__tandem_one%$'\n'}" # which ends one with a here-document
 		__tandem_entry "${__tandem_two%$'\n'*}"
 		if [[ $__tandem_dups == 1 && $__tandem_line == "$__tandem_one" && $__tandem_number != "$__tandem_typed" ]]; then
-			__tandem_report=$((__tandem_report + 4 * __tandem_typed))
+			__tandem_report=$((__tandem_report + 8 * __tandem_typed))
 		fi
 	fi
 	builtin printf '\e]633;E;%s;%s\a' "$__tandem_out" "$__tandem_nonce" >/dev/tty
 	builtin printf %s "$__tandem_report"
+}
+
+# __tandem_traps_in sets __tandem_traps from what trap -p writes of the DEBUG and the ERR trap.
+__tandem_traps_in() {
+	__tandem_traps=0
+	if [[ $1 == *\ DEBUG$'\n'* ]]; then
+		__tandem_traps=2
+	fi
+	if [[ $1 == *\ ERR$'\n'* ]]; then
+		__tandem_traps=$((__tandem_traps + 4))
+	fi
 }
 
 # __tandem_entry sets __tandem_number and __tandem_line to the two parts of an entry as history prints it.
@@ -215,25 +250,30 @@ __tandem_entry() {
 	__tandem_line=${__tandem_line:2} # a space, or * for a line that was edited, and a space
 }
 
-# __tandem_install is called once, when the files of the login shell have been read. $1 is the DEBUG trap.
+# __tandem_install is called once, when the files of the login shell have been read.
 __tandem_install() {
 	builtin local -
 	builtin set +aefkuvxCET
 	builtin unset -f __tandem_install
-	__tandem_ran=0 __tandem_histcmd='' __tandem_next='' __tandem_cwd='' __tandem_debug=0 __tandem_dups=0
-	if [[ $1 ]]; then
-		__tandem_debug=2
+	if [[ ${BASH_VERSINFO[0]} -lt 4 || ${BASH_VERSINFO[0]} -eq 4 && ${BASH_VERSINFO[1]} -lt 4 ]]; then
+		builtin return 0
 	fi
+	# Until a command tells, there may be a DEBUG trap: frameworks set theirs at the first prompt.
+	__tandem_ran=0 __tandem_histcmd='' __tandem_next='' __tandem_cwd='' __tandem_dups=0 __tandem_traps=2
+	# Shells that inherit what follows do not have these variables. They run what is empty then, and leave $? as it was.
+	__tandem_call=__tandem_prompt
+	__tandem_call_end=__tandem_prompt_end
+	__tandem_first='${__tandem_call-$(exit $?)} 2> /dev/null'
+	__tandem_last='${__tandem_call_end-$(exit $?)} 2> /dev/null'
 	# PS0 is expanded by this shell, but only a subshell can run commands there. What the shell is to remember comes as
 	# the value of an expression, whose text is then cut to nothing. C is told by the shell itself, lest an interrupt
-	# comes between. Shells that inherit PS0 or PS1 have no __tandem_on.
+	# comes between.
 	__tandem_on=1
 	__tandem_c=$'\e]633;C;'$__tandem_nonce$'\a'
-	__tandem_ps0='${__tandem_on:+${__tandem_on:$((__tandem_histcmd=HISTCMD,__tandem_ran=10#0$({ builtin set +eux
-__tandem_exec "$(builtin trap -p DEBUG; __tandem_history)"; } 2>/dev/null))):0}${__tandem_c:0:__tandem_ran*99}}'
+	__tandem_ps0='${__tandem_on:+${__tandem_on:$((__tandem_histcmd=HISTCMD,__tandem_ran=10#0$({ builtin set +eux; __tandem_exec "$(builtin trap -p DEBUG ERR; __tandem_history)"; } 2>/dev/null))):0}${__tandem_c:0:__tandem_ran*99}}'
 	__tandem_b=$'\e]633;B;'$__tandem_nonce$'\a'
 	__tandem_ps1='\[${__tandem_b-}\]'
-	__tandem_hook
+	__tandem_hook ''
 }
 
 if [[ -r /etc/profile ]]; then
@@ -246,6 +286,4 @@ elif [[ -e ~/.bash_login ]]; then
 elif [[ -e ~/.profile ]]; then
 	builtin . ~/.profile
 fi
-if [[ ${BASH_VERSINFO[0]} -gt 4 || ${BASH_VERSINFO[0]} -eq 4 && ${BASH_VERSINFO[1]} -ge 4 ]]; then
-	\__tandem_install "$(\builtin trap -p DEBUG)"
-fi
+\__tandem_install

@@ -1,0 +1,153 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// A configuration is a person's own, with hooks that write to ~/log what they see.
+type configuration struct {
+	shell string
+	rc    string
+	lines []string // typed after the common ones
+	env   []string
+}
+
+// ready ends every prompt of these configurations.
+const ready = "ready> "
+
+var commonLines = []string{"echo one", "false", "echo $?", "(exit 3)", "echo $? $_", "true | false", "cd /", "cd", "", "echo one", "echo one", " echo hidden"}
+
+var configurations = map[string]configuration{
+	"bash with a prompt": {shell: "bash", rc: `PS1='\u:\w ready> '; PS2='more> '`, lines: []string{"echo 'a\nb'", "if true\nthen echo yes\nfi"}},
+	"bash with PROMPT_COMMAND": {shell: "bash", rc: `
+		pc() { echo "pc $?" >> ~/log; }
+		PROMPT_COMMAND='pc'
+		PS0='user \w\n'
+		PS1='ready> '`,
+		lines: []string{`PROMPT_COMMAND="$PROMPT_COMMAND; echo more \$? >> ~/log"`, "false", `PROMPT_COMMAND="echo before \$? >> ~/log; $PROMPT_COMMAND"`, "false", "(exit 4)", "PROMPT_COMMAND=other", "other() { echo other $? >> ~/log; }", "false", "unset PROMPT_COMMAND", "false", "echo x"}},
+	"bash with PROMPT_COMMAND that ends in a semicolon": {shell: "bash", rc: `
+		PROMPT_COMMAND='echo "pc $?" >> ~/log;  '
+		PS1='ready> '`},
+	"bash with an array of prompt commands": {shell: "bash", rc: `
+		PROMPT_COMMAND=('echo "a $?" >> ~/log' 'false' 'echo "b $?" >> ~/log')
+		PS1='ready> '`,
+		lines: []string{"PROMPT_COMMAND+=('echo c $? >> ~/log')", "(exit 5)", "unset 'PROMPT_COMMAND[1]'", "(exit 6)"}},
+	"bash with prompts made anew": {shell: "bash", rc: `
+		build() { local s=$?; PS1="[$s] "; PS1+='ready> '; PS2="$s more> "; PS0="ps0 $s\n"; }
+		PROMPT_COMMAND=build`, lines: []string{"echo 'a\nb'"}},
+	"bash with prompts that run commands": {shell: "bash", rc: `
+		PS1='$(echo "st $?") $((1+1)) ${debian_chroot:+x}\$ ready> '
+		PS0='$(echo ps0 >> ~/log)\!\r'`},
+	"bash with a DEBUG trap": {shell: "bash", rc: `
+		PS1='ready> '
+		trap 'echo "debug $BASH_COMMAND $?" >> ~/log' DEBUG`,
+		lines: []string{"trap -p DEBUG", "trap 'echo other $BASH_COMMAND >> ~/log' DEBUG", "echo x", "trap -p", "trap - DEBUG", "echo y"}},
+	"bash that times commands": {shell: "bash", rc: `
+		timer_start() { timer=${timer:-$((++starts))}; }
+		timer_stop() { echo "timer $timer" >> ~/log; unset timer; }
+		trap timer_start DEBUG
+		PROMPT_COMMAND=timer_stop
+		PS1='ready> '`},
+	"bash with a DEBUG trap set late": {shell: "bash", rc: `
+		PS1='ready> '
+		PROMPT_COMMAND='at_prompt=1'`,
+		lines: []string{"trap 'if [[ $at_prompt && $BASH_COMMAND != at_prompt=1 && $BASH_COMMAND != __tandem* ]]; then at_prompt=; echo \"ran $BASH_COMMAND\" >> ~/log; fi' DEBUG",
+			"echo x", "echo y; echo z"}},
+	"bash with a framework of hooks": {shell: "bash", rc: `
+		# In the manner of frameworks that give bash the preexec of zsh: they take over at the first prompt, and know by
+		# a flag, set by the last of the prompt commands, that what the DEBUG trap sees next was typed.
+		preexec() { echo "preexec $1" >> ~/log; }
+		precmd() { echo "precmd $1" >> ~/log; PS1="($1) "; PS1+='ready> '; }
+		fw_precmd() { fw_status=$?; fw_typing=; precmd "$fw_status"; return $fw_status; }
+		fw_interactive() { fw_typing=1; }
+		fw_debug() {
+			[[ $fw_typing ]] || return 0
+			local part
+			while IFS= read -r part; do
+				[[ $part == "$BASH_COMMAND" ]] && { fw_typing=; return 0; }
+			done <<< "$(printf '%s\n' "${PROMPT_COMMAND[@]//;/$'\n'}")"
+			fw_typing=
+			preexec "$(HISTTIMEFORMAT= history 1 | sed 's/^ *[0-9]*[* ] //')"
+		}
+		fw_install() {
+			trap fw_debug DEBUG
+			PROMPT_COMMAND="fw_precmd"$'\n'"${PROMPT_COMMAND/fw_install/:}"
+			PROMPT_COMMAND+=(fw_interactive)
+			fw_interactive
+		}
+		PROMPT_COMMAND=fw_install
+		PS1='ready> '`},
+	"bash with exported prompts": {shell: "bash", rc: `
+		export PS1='ready> ' PS0='user\n' PROMPT_COMMAND='echo "pc $?" >> ~/log'`, lines: []string{"bash --norc", "false", "exit", "true"}},
+	"bash with traps": {shell: "bash", rc: `
+		PS1='ready> '; PROMPT_COMMAND='echo "pc $?" >> ~/log'
+		trap 'echo "err $?" >> ~/log' ERR; trap 'echo bye >> ~/log' EXIT;
+		trap 'echo usr1 >> ~/log' USR1`, lines: []string{"kill -USR1 $$", "set -E", "false", "f() { false; }", "f", "trap -p"}},
+	"bash under set -e": {shell: "bash", rc: "PS1='ready> '; PROMPT_COMMAND='echo pc >> ~/log'", lines: []string{"set -e", "true", "! true", "if false; then :; fi", "false || true", "set +e"}},
+	"bash under set -u": {shell: "bash", rc: "PS1='ready> '; set -u", lines: []string{"echo ok"}},
+	"bash with strange options": {shell: "bash", rc: `
+		PS1='ready> '; PROMPT_COMMAND='echo "pc $?" >> ~/log'
+		set -a -f -C -k -h; shopt -s nocasematch failglob nullglob dotglob extglob xpg_echo lastpipe globstar autocd cdable_vars; IFS=x; GLOBIGNORE=y`},
+	"bash under set -o posix":     {shell: "bash", rc: "PS1='ready> '; PROMPT_COMMAND='echo \"pc $?\" >> ~/log'", lines: []string{"set -o posix", "false", "echo x", "set +o posix", "echo y"}},
+	"bash with functrace":         {shell: "bash", rc: "PS1='ready> '; shopt -s extdebug; set -T"},
+	"bash with read-only prompts": {shell: "bash", rc: "PS1='ready> '; readonly PS1; PS0='x '; readonly PS0; readonly PS2"},
+	"bash with read-only hooks":   {shell: "bash", rc: "PS1='ready> '; PROMPT_COMMAND='echo pc >> ~/log'; readonly PROMPT_COMMAND HISTCONTROL HISTTIMEFORMAT"},
+	"bash without promptvars":     {shell: "bash", rc: "PS1='ready> '; PS0='user\\n'", lines: []string{"shopt -u promptvars", "echo x", "shopt -s promptvars", "echo y"}},
+	"bash in vi mode":             {shell: "bash", rc: "PS1='ready> '; set -o vi"},
+	"bash with functions in the way": {shell: "bash", rc: `
+		PS1='ready> '
+		printf() { echo "my printf" >> ~/log; }; history() { echo "my history" >> ~/log; }; local() { :; }; set() { :; }
+		alias printf='echo not this' trap='echo nor this' if='if ' set=:`},
+	"bash with HISTCONTROL=ignoreboth":  {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignoreboth", lines: historyLines},
+	"bash with HISTCONTROL=ignoredups":  {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignoredups; HISTTIMEFORMAT='%F %T '; HISTFILESIZE=-1", lines: historyLines},
+	"bash with HISTCONTROL=ignorespace": {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignorespace; HISTIGNORE='ls*:echo b'", lines: historyLines},
+	"bash with HISTCONTROL=erasedups":   {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignoreboth:erasedups", lines: historyLines},
+	"bash with a short history":         {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignoreboth; HISTSIZE=4; HISTFILESIZE=3", lines: historyLines},
+	"bash with a shared history":        {shell: "bash", rc: "PS1='ready> '; shopt -s histappend; HISTCONTROL=ignoreboth; PROMPT_COMMAND='history -a; history -c; history -r'", lines: historyLines},
+	"bash with an appended history":     {shell: "bash", rc: "PS1='ready> '; shopt -s histappend; HISTCONTROL=ignoreboth; PROMPT_COMMAND='history -a'", lines: historyLines},
+	"bash without a history":            {shell: "bash", rc: "PS1='ready> '; set +o history", lines: []string{"echo x", "set -o history", "echo y"}},
+	"bash with its history elsewhere":   {shell: "bash", rc: "PS1='ready> '", env: []string{"HISTFILE=hist", "MAILCHECK=7"}, lines: []string{"echo $MAILCHECK"}},
+}
+
+var historyLines = []string{"echo a", "echo a", " echo b", "echo b", "echo 'x\ny'", "echo 'x\ny'", "echo a", "echo a", "history", "echo $HISTCONTROL", "HISTCONTROL=$HISTCONTROL:ignoredups", "echo z", "echo z", "history -d 2", "history -s made up", "!e", "fc -l -3", "history -a"}
+
+// ofOurs are what DEBUG traps see of the integration.
+var ofOurs = regexp.MustCompile(`(?m)^.*__tandem_.*\n`)
+
+// TestConfigurations types the same lines with and without the integration, and compares all that the person can see:
+// the screen, what the hooks wrote, the history and the exit status.
+func TestConfigurations(t *testing.T) {
+	for name, c := range configurations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := find(t, c.shell)
+			var screens, logs, histories [2]string
+			for i := range 2 {
+				h := newHome(t, map[string]string{".bash_profile": c.rc + "\n", ".zshrc": c.rc + "\n", ".config/fish/config.fish": c.rc + "\n"}, c.env...)
+				s := start(t, path, h, i == 1)
+				for n, line := range append(commonLines[:len(commonLines):len(commonLines)], c.lines...) {
+					s.at(ready, n+1)
+					s.write(strings.ReplaceAll(line, "\n", "\r") + "\r")
+				}
+				s.at(ready, len(commonLines)+len(c.lines)+1)
+				s.write("exit 9\r")
+				if code := s.exit(); code != 9 {
+					t.Errorf("exit status %d, want 9", code)
+				}
+				screens[i] = strings.ReplaceAll(markPattern.ReplaceAllString(string(s.output()), ""), h.dir, "/home")
+				logs[i] = ofOurs.ReplaceAllString(h.read("log"), "")
+				histories[i] = regexp.MustCompile(`(?m)^#\d+\n`).ReplaceAllString(h.read(".bash_history")+h.read("hist")+h.read(".sh_history"), "")
+				if i == 1 {
+					s.commands()
+				}
+			}
+			for what, pair := range map[string][2]string{"screen": screens, "log": logs, "history": histories} {
+				if pair[0] != pair[1] {
+					t.Errorf("%s without integration:\n%s\nwith it:\n%s", what, readable([]byte(pair[0])), readable([]byte(pair[1])))
+				}
+			}
+		})
+	}
+}
