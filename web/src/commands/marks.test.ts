@@ -90,6 +90,20 @@ describe('CommandMarks', () => {
     expect(marks.output('c1')).toBe('1');
   });
 
+  test('are at the command line also when something was typed ahead', async () => {
+    await run('c1', 'make', '', 'make\nls; ls');
+    await run('c2', 'ls; ls', 'a\n');
+    expect(marked()).toEqual(['$ make', '$ ls; ls']);
+    expect(marks.output('c1')).toBe('');
+    expect(marks.output('c2')).toBe('a');
+  });
+
+  test('do not take what was printed before for a command line', async () => {
+    await run('c1', 'echo', 'make it\n');
+    await run('c2', 'make it', 'x\n', '!m');
+    expect(marked()).toEqual(['$ echo', 'x']);
+  });
+
   test('are at the output where the command line was painted over', async () => {
     await run('c1', 'make', 'made\n', 'something else');
     expect(marked()).toEqual(['made']);
@@ -144,9 +158,18 @@ describe('CommandMarks', () => {
     expect(marks.step(-1)).toBe('c3');
   });
 
+  test('stay when the command before goes, though they may be at its end', async () => {
+    await run('c1', 'seq', '1\n2\n');
+    await run('c2', 'other', 'x\n');
+    await write('line\n'.repeat(22));
+    expect([marks.has('c1'), marks.has('c2')]).toEqual([false, true]);
+    expect(marked()).toEqual(['$ other']);
+    expect(marks.output('c2')).toBe('x');
+  });
+
   test('are as many as cost little', async () => {
-    for (let n = 0; n < 520; n++) start(`c${n}`, '');
-    expect(log.all.filter(({ id }) => marks.has(id))).toHaveLength(500);
-    expect(marks.has('c519')).toBe(true);
+    for (let n = 0; n < 270; n++) start(`c${n}`, '');
+    expect(log.all.filter(({ id }) => marks.has(id))).toHaveLength(250);
+    expect(marks.has('c269')).toBe(true);
   });
 });

@@ -15,8 +15,11 @@ interface Place {
   end: { readonly marker: IMarker; readonly column: number } | undefined;
 }
 
-/** How many commands are marked: each costs a little with every line that scrolls out of the buffer. */
-const MOST = 500;
+/**
+ * How many commands are marked. While they are in a full buffer, each makes a line of output about 13 ns dearer, so that
+ * these double its price at most.
+ */
+const MOST = 250;
 
 /** How long a command that was jumped to is lit, in milliseconds. */
 const FLASH = 900;
@@ -48,8 +51,9 @@ export class CommandMarks {
     const { active } = this.terminal.buffer;
     if (active.type === 'alternate' || this.places.has(id)) return;
     const cursor = { row: active.baseY + active.cursorY, column: active.cursorX };
-    const { row, lines } = findCommandLine(active, cursor, this.log.get(id)?.line ?? '');
-    const start = this.terminal.registerMarker(row - cursor.row);
+    const before = [...this.places.values()].at(-1)?.end?.marker; // its line is -1 once it is gone
+    const { row, lines } = findCommandLine(active, cursor, this.log.get(id)?.line ?? '', Math.max(0, before?.line ?? 0));
+    const start = before?.line === row ? before : this.terminal.registerMarker(row - cursor.row);
     const decoration = this.terminal.registerDecoration({ marker: start });
     const place: Place = { start, lines, decoration, end: undefined };
     this.places.set(id, place);
@@ -144,7 +148,9 @@ export class CommandMarks {
     if (this.places.get(id) !== place) return;
     this.places.delete(id);
     place.start.dispose();
-    place.end?.marker.dispose();
+    // As a rule the next command starts where this one ended, at the same marker.
+    const end = place.end?.marker;
+    if (end && ![...this.places.values()].some(({ start }) => start === end)) end.dispose();
     if (this.selectedId === id) this.deselect();
   }
 

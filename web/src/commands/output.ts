@@ -6,6 +6,9 @@ export interface Position {
   column: number;
 }
 
+/** How many lines may be between a command line and its output: what was typed ahead is echoed there. */
+const TYPED_AHEAD = 3;
+
 /** How much of a command line is looked for on the screen, in characters: the rest may be anything but wrapped text. */
 const LOOK_FOR = 30;
 
@@ -25,18 +28,17 @@ export function textBetween(buffer: IBuffer, from: Position, to: Position): stri
 
 /**
  * Finds where the line of a command is shown that begins to run at `cursor`: above it, unless a program has painted over
- * it. Returns its first row and how many lines, wrapped or not, are between that and the output.
+ * it, and not above row `top`. Returns its first row and how many lines, wrapped or not, are between that and the output.
  */
-export function findCommandLine(buffer: IBuffer, cursor: Position, line: string): { row: number; lines: number } {
+export function findCommandLine(buffer: IBuffer, cursor: Position, line: string, top: number): { row: number; lines: number } {
   const lines = line.trim().split('\n');
   const wanted = withoutBlanks(lines[0]!).slice(0, LOOK_FOR);
-  if (cursor.column === 0) {
-    let row = cursor.row;
-    for (let above = 1; above <= lines.length && row > 0; above++) {
-      row = startOfLine(buffer, row - 1);
-      // An unknown line is where commands are.
-      if (withoutBlanks(lineAt(buffer, row)).includes(wanted)) return { row, lines: above };
-    }
+  // An unknown line is the one above.
+  const most = wanted === '' ? 1 : lines.length + TYPED_AHEAD;
+  let row = startOfLine(buffer, cursor.row);
+  for (let above = 1; above <= most && row > top; above++) {
+    row = startOfLine(buffer, row - 1);
+    if (withoutBlanks(lineAt(buffer, row)).includes(wanted)) return { row, lines: above };
   }
   return { row: cursor.row, lines: 0 };
 }
