@@ -51,7 +51,7 @@ func buildAndRun(m *testing.M) int {
 // command is a tandem with nothing from this process's environment that would change what it does.
 func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience) // some tests wait for longer things
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.WaitDelay = patience

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"slices"
@@ -29,7 +30,7 @@ const makeToken = `"tandem token create --name NAME --scope terminals:read,termi
 
 // shareCommand shows the terminal that it is run in to a server.
 type shareCommand struct {
-	Command []string `arg:"" optional:"" passthrough:"" help:"Command to share, with its arguments (a shell)."`
+	Command []string `arg:"" optional:"" passthrough:"partial" help:"Command to share, with its arguments (a shell)."`
 
 	To          string `placeholder:"URL" help:"Server, as its page is opened: https://tandem.example.org (the one that runs on --data)."`
 	Name        string `env:"-" placeholder:"NAME" help:"Name of the terminal there (what the program sets as the title)."`
@@ -49,6 +50,12 @@ func (c *shareCommand) Validate() error {
 		if _, err := share.ParseFingerprint(c.Fingerprint); err != nil {
 			return fmt.Errorf("--fingerprint: %w", err)
 		}
+		if !strings.HasPrefix(c.To, "https:") {
+			return errors.New("--fingerprint: only a server that --to names with https has a certificate")
+		}
+	}
+	if len(c.Command) > 0 && c.Command[0] == "--" { // which kong leaves in
+		c.Command = c.Command[1:]
 	}
 	return nil
 }
@@ -104,6 +111,9 @@ func (c *shareCommand) server(ctx context.Context, dataDir string) (share.Server
 		}
 		return local, nil
 	}
+	if u, err := url.Parse(c.To); err == nil && u.Scheme == "http" && !isLoopback(u.Hostname()) {
+		fmt.Fprintf(os.Stderr, "tandem: the token, and everything that is shown, goes to %s unencrypted\n", u.Host)
+	}
 	remote := tokenServer{url: strings.TrimRight(c.To, "/"), token: token}
 	if c.To == "" {
 		remote.url = runningServer(ctx, dataDir)
@@ -120,6 +130,12 @@ func (c *shareCommand) server(ctx context.Context, dataDir string) (share.Server
 		}
 	}
 	return remote, nil
+}
+
+// isLoopback reports whether a host is this machine.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // runningServer returns the address of the server on a data directory, or the usual one.

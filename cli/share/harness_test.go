@@ -3,7 +3,6 @@ package share
 import (
 	"bufio"
 	"context"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"tandem/ahp"
+	"tandem/cli/share/networktest"
 	"tandem/ptymgr"
 	"tandem/sharing"
 )
@@ -52,7 +52,7 @@ var identities = map[string]sharing.Identity{
 type world struct {
 	t     *testing.T
 	token string
-	net   *network
+	net   *networktest.Network
 
 	manager *sharing.Manager
 	stop    func()
@@ -61,7 +61,7 @@ type world struct {
 // newWorld starts a host. Clients are of the identity of this token.
 func newWorld(t *testing.T, token string, grace time.Duration) *world {
 	t.Helper()
-	w := &world{t: t, token: token, net: newNetwork(t)}
+	w := &world{t: t, token: token, net: networktest.New(t)}
 	w.start(grace)
 	t.Cleanup(func() { w.stop() })
 	return w
@@ -88,7 +88,7 @@ func (w *world) start(grace time.Duration) {
 			host.Serve(ctx, conn, hijacked.conn, identity)
 		}
 	}))
-	w.net.leadTo(server.Listener.Addr().String())
+	w.net.LeadTo(server.Listener.Addr().String())
 	w.stop = sync.OnceFunc(func() {
 		cancel(&ahp.CloseError{Code: websocket.StatusGoingAway, Reason: "test over"})
 		within, done := context.WithTimeout(context.Background(), patience)
@@ -109,7 +109,7 @@ func (w *world) restart() {
 
 // Access is that of the world's token.
 func (w *world) Access(context.Context) (Access, error) {
-	return Access{URL: "http://" + w.net.addr(), Token: w.token}, nil
+	return Access{URL: "http://" + w.net.Addr(), Token: w.token}, nil
 }
 
 func (w *world) String() string { return "the test's host" }
@@ -177,119 +177,4 @@ func (w *world) mirror() *mirror {
 func confirmed(t *testing.T, m *mirror) {
 	t.Helper()
 	eventually(t, "the host has everything", func() bool { n, _ := m.box.unconfirmed(); return n == 0 })
-}
-
-// network passes TCP connections on. It can freeze, which nobody is told, and cut what there is.
-type network struct {
-	listener net.Listener
-	all      sync.WaitGroup
-
-	mu      sync.Mutex // guards what follows
-	thawed  sync.Cond  // of mu
-	frozen  bool
-	closed  bool
-	target  string
-	sockets []net.Conn
-}
-
-func newNetwork(t *testing.T) *network {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := &network{listener: listener}
-	n.thawed.L = &n.mu
-	n.all.Go(func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			n.all.Go(func() { n.pass(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		n.mu.Lock()
-		n.closed = true
-		n.thawed.Broadcast()
-		n.mu.Unlock()
-		n.cut()
-		n.all.Wait()
-	})
-	return n
-}
-
-func (n *network) addr() string { return n.listener.Addr().String() }
-
-// pass passes one connection on, both ways, until both are closed.
-func (n *network) pass(near net.Conn) {
-	n.mu.Lock()
-	n.wait()
-	target := n.target
-	n.mu.Unlock()
-	far, err := net.Dial("tcp", target)
-	if err != nil {
-		_ = near.Close()
-		return
-	}
-	n.mu.Lock()
-	n.sockets = append(n.sockets, near, far)
-	n.mu.Unlock()
-	var both sync.WaitGroup
-	for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
-		both.Go(func() {
-			_, _ = io.Copy(slowly{n, way[1]}, way[0])
-			n.mu.Lock()
-			n.wait() // nobody is told that it was closed
-			n.mu.Unlock()
-			_ = way[1].Close()
-		})
-	}
-	both.Wait()
-}
-
-// slowly writes when the network is not frozen.
-type slowly struct {
-	n *network
-	w io.Writer
-}
-
-func (s slowly) Write(p []byte) (int, error) {
-	s.n.mu.Lock()
-	s.n.wait()
-	s.n.mu.Unlock()
-	return s.w.Write(p)
-}
-
-// wait blocks while the network is frozen. mu is held.
-func (n *network) wait() {
-	for n.frozen && !n.closed {
-		n.thawed.Wait()
-	}
-}
-
-// freeze holds up everything until it is called with false.
-func (n *network) freeze(frozen bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.frozen = frozen
-	n.thawed.Broadcast()
-}
-
-// cut closes all connections.
-func (n *network) cut() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, conn := range n.sockets {
-		_ = conn.Close()
-	}
-	n.sockets = nil
-}
-
-// leadTo is where new connections go.
-func (n *network) leadTo(target string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.target = target
 }

@@ -61,16 +61,16 @@ func (l *lines) write(m *mirror, n int) (written string) {
 func TestMirrorSurvivesTheNetwork(t *testing.T) {
 	for _, who := range []string{"person", "claude"} {
 		for name, outage := range map[string]func(*world, *mirror){
-			"connections are cut": func(w *world, _ *mirror) { w.net.cut() },
-			"a short silence":     func(w *world, _ *mirror) { w.net.freeze(true); time.Sleep(50 * time.Millisecond) },
+			"connections are cut": func(w *world, _ *mirror) { w.net.Cut() },
+			"a short silence":     func(w *world, _ *mirror) { w.net.Freeze(true); time.Sleep(50 * time.Millisecond) },
 			"a long silence, and what was held up comes after all": func(w *world, m *mirror) {
-				w.net.freeze(true)
+				w.net.Freeze(true)
 				time.Sleep(3 * m.times.pingWithin)
 			},
 			"a long silence, and what was held up is lost": func(w *world, m *mirror) {
-				w.net.freeze(true)
+				w.net.Freeze(true)
 				time.Sleep(3 * m.times.pingWithin)
-				w.net.cut()
+				w.net.Cut()
 			},
 		} {
 			t.Run(who+": "+name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestMirrorSurvivesTheNetwork(t *testing.T) {
 					want.WriteString(l.write(m, 300))
 					outage(w, m)
 					want.WriteString(l.write(m, 300))
-					w.net.freeze(false)
+					w.net.Freeze(false)
 					want.WriteString(l.write(m, 300))
 					confirmed(t, m)
 				}
@@ -145,11 +145,11 @@ func TestMirrorComesBackTooLate(t *testing.T) {
 	m := w.mirror()
 	m.write([]byte("before"))
 	confirmed(t, m)
-	w.net.freeze(true)
-	w.net.cut()
+	w.net.Freeze(true)
+	w.net.Cut()
 	eventually(t, "the terminal is gone", func() bool { list, _ := w.manager.List(w.person()); return len(list) == 0 })
 	m.write([]byte(" after"))
-	w.net.freeze(false)
+	w.net.Freeze(false)
 	confirmed(t, m)
 	eventually(t, "it is there again", func() bool { list, _ := w.manager.List(w.person()); return len(list) == 1 })
 	if got := text(t, w.terminal()); got != "before after" {
@@ -185,8 +185,8 @@ func TestMirrorEndsWithoutANetwork(t *testing.T) {
 	w := newWorld(t, "person", 0)
 	m := w.mirror()
 	confirmed(t, m)
-	w.net.freeze(true)
-	w.net.cut()
+	w.net.Freeze(true)
+	w.net.Cut()
 	m.write([]byte("the end"))
 	m.finish(t.Context(), 0, 50*time.Millisecond)
 	if notes := strings.Join(m.summary(), ""); !strings.Contains(notes, "7 bytes") {

@@ -3,10 +3,13 @@ package share
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -67,8 +70,14 @@ func connect(ctx context.Context, server Server, clientID string) (*connection, 
 	})
 	if err != nil {
 		transport.CloseIdleConnections()
-		if refused.status != 0 {
-			return nil, &StatusError{refused.status}
+		if refused.with != nil {
+			return nil, refused.with
+		}
+		if failed, ok := errors.AsType[*url.Error](err); ok {
+			err = failed.Err // the rest is about the upgrade, which is of no use to people
+		}
+		if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+			err = fmt.Errorf("%w (if the server has made its certificate itself, give the fingerprint that it prints as it starts with --fingerprint)", err)
 		}
 		return nil, fmt.Errorf("%s: %w", server, err)
 	}
@@ -76,32 +85,40 @@ func connect(ctx context.Context, server Server, clientID string) (*connection, 
 }
 
 // StatusError is a server's refusal to let a client in.
-type StatusError struct{ Status int }
+type StatusError struct {
+	Status int
+	Detail string // why, in the server's words; may be empty
+}
 
 func (e *StatusError) Error() string {
-	switch e.Status {
-	case http.StatusUnauthorized:
+	switch {
+	case e.Status == http.StatusUnauthorized:
 		return "the server does not take the token: make one there with tandem token create --name NAME --scope terminals:read,terminals:write"
-	case http.StatusForbidden:
-		return "the server refuses: the token needs the scopes terminals:read and terminals:write"
-	case http.StatusNotFound:
+	case e.Status == http.StatusNotFound:
 		return "there is no Tandem at this address: give the address that its page has"
+	case e.Detail != "":
+		return fmt.Sprintf("the server refuses: %s (%d)", e.Detail, e.Status)
 	}
 	return fmt.Sprintf("the server answers %d %s", e.Status, http.StatusText(e.Status))
 }
 
-// refusals notes the status of a response that is not an upgrade.
+// refusals keeps a response that is not an upgrade.
 type refusals struct {
 	http.RoundTripper
-	status int // 0 before; read after the round trip
+	with *StatusError // nil for none; read after the round trip
 }
 
 func (r *refusals) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := r.RoundTripper.RoundTrip(request)
-	if err == nil && response.StatusCode != http.StatusSwitchingProtocols {
-		r.status = response.StatusCode
+	if err != nil || response.StatusCode == http.StatusSwitchingProtocols {
+		return response, err
 	}
-	return response, err
+	var problem struct { // RFC 9457
+		Detail string `json:"detail"`
+	}
+	_ = json.NewDecoder(io.LimitReader(response.Body, 4<<10)).Decode(&problem)
+	r.with = &StatusError{response.StatusCode, problem.Detail}
+	return response, nil
 }
 
 // sockets are those of one connection: it has no way to be cut off by itself.

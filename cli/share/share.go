@@ -50,11 +50,11 @@ func Run(ctx context.Context, cfg Config) (code int, err error) {
 		return 0, err
 	}
 	defer m.close()
-	fmt.Fprintln(cfg.Notes, notice(cfg))
 	p, err := startProgram(cfg.Command, cfg.Env, size)
 	if err != nil {
 		return 0, errors.Join(err, m.dispose(ctx))
 	}
+	fmt.Fprintln(cfg.Notes, notice(cfg))
 	code, err = relay(ctx, tty, p, m, len(cfg.Command) > 0)
 	if err != nil {
 		return 0, err
