@@ -42,7 +42,7 @@ func (t *Terminal) feed(p []byte, piece int) {
 func (t *Terminal) seal(exit Exit) { t.finish(exit) }
 
 // eventually waits for a state that nothing announces.
-func eventually(t *testing.T, what string, ok func() bool) {
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
