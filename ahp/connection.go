@@ -45,6 +45,7 @@ func (e *CloseError) Error() string { return e.Reason }
 type connection struct {
 	host     *Host
 	conn     *websocket.Conn
+	below    transport
 	identity sharing.Identity
 	wake     chan struct{} // one slot: there may be something to send
 	room     chan struct{} // one slot: answers were sent
@@ -85,7 +86,7 @@ type answer struct {
 // writes to. All it started has ended by then.
 func (h *Host) Serve(ctx context.Context, conn *websocket.Conn, below net.Conn, identity sharing.Identity) websocket.StatusCode {
 	c := &connection{
-		host: h, conn: conn, identity: identity, wake: make(chan struct{}, 1), room: make(chan struct{}, 1),
+		host: h, conn: conn, below: newTransport(below), identity: identity, wake: make(chan struct{}, 1), room: make(chan struct{}, 1),
 		replace: make(chan struct{}, 1), left: make(chan struct{}),
 		stops: map[string]func(){}, subs: map[*subscription]struct{}{},
 	}

@@ -39,6 +39,10 @@ func (c *connection) send(ctx context.Context) error {
 			if p.last {
 				return nil
 			}
+			p = parcel{}
+			if err := c.below.await(); err != nil {
+				return err
+			}
 			continue
 		}
 		var expired <-chan time.Time
@@ -176,6 +180,7 @@ func (c *connection) skip(seq int64) {
 
 func (c *connection) nextAnswer() parcel {
 	a := c.answers[0]
+	c.answers[0] = answer{} // it may be large
 	c.answers = c.answers[1:]
 	c.sendable(len(a.message))
 	return parcel{message: a.message, last: a.last}
@@ -183,6 +188,7 @@ func (c *connection) nextAnswer() parcel {
 
 func (c *connection) nextPrivate() parcel {
 	e := c.private[0]
+	c.private[0] = privateEvent{}
 	c.private = c.private[1:]
 	c.sendable(e.size)
 	c.sent = e.event.seq
