@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,7 +18,12 @@ type configuration struct {
 // ready ends every prompt of these configurations.
 const ready = "ready> "
 
-var commonLines = []string{"echo one", "false", "echo $?", "(exit 3)", "echo $? $_", "true | false", "cd /", "cd", "", "echo one", "echo one", " echo hidden"}
+// commonLines are typed in every configuration of a shell.
+var commonLines = map[string][]string{
+	"bash": {"echo one", "false", "echo $?", "(exit 3)", "echo $? $_", "true | false", "cd /", "cd", "", "echo one", "echo one", " echo hidden"},
+	"zsh":  {"echo one", "false", "echo $?", "(exit 3)", "echo $? $_", "true | false", "printf x", "cd /", "cd", "", "echo one", "echo one", " echo hidden"},
+	"fish": {"echo one", "false", "echo $status", "true | false", "printf x", "cd /", "cd", "", "echo one", "echo one", " echo hidden"},
+}
 
 var configurations = map[string]configuration{
 	"bash with a prompt": {shell: "bash", rc: `PS1='\u:\w ready> '; PS2='more> '`, lines: []string{"echo 'a\nb'", "if true\nthen echo yes\nfi"}},
@@ -53,8 +59,8 @@ var configurations = map[string]configuration{
 	"bash with a DEBUG trap set late": {shell: "bash", rc: `
 		PS1='ready> '
 		PROMPT_COMMAND='at_prompt=1'`,
-		lines: []string{"trap 'if [[ $at_prompt && $BASH_COMMAND != at_prompt=1 && $BASH_COMMAND != __tandem* ]]; then at_prompt=; echo \"ran $BASH_COMMAND\" >> ~/log; fi' DEBUG",
-			"echo x", "echo y; echo z"}},
+		lines: []string{"trap 'if [[ $at_prompt && $BASH_COMMAND != at_prompt=1 ]]; then at_prompt=; echo \"ran $BASH_COMMAND\" >> ~/log; fi' DEBUG",
+			"true", "true", "rm ~/log", "echo x", "echo y; echo z"}}, // the first two prompts still have a hook for the trap to see
 	"bash with a framework of hooks": {shell: "bash", rc: `
 		# In the manner of frameworks that give bash the preexec of zsh: they take over at the first prompt, and know by
 		# a flag, set by the last of the prompt commands, that what the DEBUG trap sees next was typed.
@@ -111,10 +117,68 @@ var configurations = map[string]configuration{
 	"bash with its history elsewhere":   {shell: "bash", rc: "PS1='ready> '", env: []string{"HISTFILE=hist", "MAILCHECK=7"}, lines: []string{"echo $MAILCHECK"}},
 }
 
+func init() {
+	for name, c := range map[string]configuration{
+		"zsh with a prompt": {rc: "PS1='%n:%~ ready> '; PS2='more> '", lines: []string{"echo 'a\nb'", "if true\nthen echo yes\nfi"}},
+		"zsh with precmd and preexec": {rc: `
+			PS1='ready> '
+			precmd() { echo "precmd $?" >> ~/log }
+			preexec() { echo "preexec $1|$2|$3" >> ~/log }`},
+		"zsh with arrays of hooks": {rc: `
+			autoload -Uz add-zsh-hook
+			a() { echo "a $?" >> ~/log; PS1="[$?] "; PS1+='ready> ' }; b() { echo "b $? $1" >> ~/log }
+			add-zsh-hook precmd a; preexec_functions+=(b); chpwd_functions=(b)
+			PS1='ready> '`,
+			lines: []string{"precmd_functions+=(b)", "preexec_functions=(a $preexec_functions)", "true", "precmd_functions=(b)", "false", "preexec_functions=()", "false"}},
+		"zsh with arrays set anew":        {rc: "f() { echo f >> ~/log }; precmd_functions=(f); PS1='ready> '"},
+		"zsh with its own end of line":    {rc: "PROMPT_EOL_MARK='<%?>'; PS1='ready> '", lines: []string{"echo $PROMPT_EOL_MARK[-4,-1]", "printf y", "PROMPT_EOL_MARK=''", "printf y", "unset PROMPT_EOL_MARK", "printf z", "true"}},
+		"zsh without an end of line":      {rc: "unsetopt prompt_sp; PS1='ready> '", lines: []string{"setopt prompt_sp", "echo x", "unsetopt prompt_cr", "echo x"}},
+		"zsh with read-only ends of line": {rc: "typeset -r PROMPT_EOL_MARK='$'; PS1='ready> '"},
+		"zsh with a DEBUG trap": {rc: `
+			PS1='ready> '
+			trap '[[ $ZSH_DEBUG_CMD == *__tandem* || -n ${funcstack[1]} ]] || echo "debug $ZSH_DEBUG_CMD" >> ~/log' DEBUG`, lines: []string{"trap", "trap - DEBUG", "echo x"}},
+		"zsh with traps": {rc: `
+			PS1='ready> '
+			TRAPZERR() { echo "err $?" >> ~/log }; TRAPEXIT() { [[ -o login ]] && echo "exit $?" >> ~/log }
+			trap 'echo usr1 >> ~/log' USR1`, lines: []string{"kill -USR1 $$", "f() { false; }", "f"}},
+		"zsh with widgets": {rc: `
+			PS1='ready> '; bindkey -v
+			zle-line-init() { echo "line $WIDGET" >> ~/log }; zle -N zle-line-init
+			zle-line-finish() { echo finish >> ~/log }; zle -N zle-line-finish`, lines: []string{"echo 'a\nb'"}},
+		"zsh with prompts that run commands": {rc: `setopt prompt_subst; PS1='$(echo "st $?") %? %(1j.j.)ready> '; RPS1='right'`},
+		"zsh with strange options": {rc: `
+			precmd() { echo "precmd $?" >> ~/log }
+			PS1='ready> '
+			setopt ksh_arrays sh_word_split glob_subst extended_glob warn_create_global no_clobber csh_junkie_quotes err_return
+			setopt no_bang_hist rc_quotes ksh_glob no_multibyte all_export local_options typeset_silent no_short_loops ignore_braces`},
+		"zsh under set -u": {rc: "setopt no_unset; PS1='ready> '", lines: []string{"echo ok"}},
+		"zsh with a history": {rc: "HISTFILE=~/.zsh_history HISTSIZE=100 SAVEHIST=100; setopt hist_ignore_space hist_ignore_dups extended_history; PS1='ready> '",
+			lines: []string{"echo a", "echo a", " echo b", "echo 'x\ny'", "!e", "history", "fc -l -3"}},
+		"zsh with a shared history": {rc: "HISTFILE=~/.zsh_history HISTSIZE=100 SAVEHIST=100; setopt share_history hist_ignore_all_dups; PS1='ready> '",
+			lines: []string{"echo a", "echo b", "echo a", "history"}},
+		"fish with a prompt": {rc: "function fish_prompt; echo \"[$status] \"; echo 'ready> '; end; function fish_right_prompt; echo right; end"},
+		"fish with handlers": {rc: `
+			function fish_prompt; echo "ready> "; end
+			function at_prompt --on-event fish_prompt; echo "prompt $status" >> ~/log; end
+			function before --on-event fish_preexec; echo "before $argv" >> ~/log; end
+			function after --on-event fish_postexec; echo "after $status $argv" >> ~/log; end
+			function on_pwd --on-variable PWD; echo "pwd $PWD" >> ~/log; end
+			function bye --on-event fish_exit; echo "bye $status" >> ~/log; end`, lines: []string{"function x\nreturn 4\nend", "x", "for i in 1 2\necho $i\nend"}},
+		"fish in vi mode": {rc: "fish_vi_key_bindings; function fish_prompt; echo 'ready> '; end"},
+	} {
+		c.shell, _, _ = strings.Cut(name, " ")
+		c.rc = strings.ReplaceAll(c.rc, "\n\t\t\t", "\n")
+		configurations[name] = c
+	}
+}
+
 var historyLines = []string{"echo a", "echo a", " echo b", "echo b", "echo 'x\ny'", "echo 'x\ny'", "echo a", "echo a", "history", "echo $HISTCONTROL", "HISTCONTROL=$HISTCONTROL:ignoredups", "echo z", "echo z", "history -d 2", "history -s made up", "!e", "fc -l -3", "history -a"}
 
 // ofOurs are what DEBUG traps see of the integration.
 var ofOurs = regexp.MustCompile(`(?m)^.*__tandem_.*\n`)
+
+// times are those of the commands in history files.
+var times = regexp.MustCompile(`(?m)^#\d+\n|^  when: \d+\n|^: \d+:\d+;`)
 
 // TestConfigurations types the same lines with and without the integration, and compares all that the person can see:
 // the screen, what the hooks wrote, the history and the exit status.
@@ -123,22 +187,28 @@ func TestConfigurations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := find(t, c.shell)
+			lines := slices.Concat(commonLines[c.shell], c.lines)
 			var screens, logs, histories [2]string
 			for i := range 2 {
 				h := newHome(t, map[string]string{".bash_profile": c.rc + "\n", ".zshrc": c.rc + "\n", ".config/fish/config.fish": c.rc + "\n"}, c.env...)
 				s := start(t, path, h, i == 1)
-				for n, line := range append(commonLines[:len(commonLines):len(commonLines)], c.lines...) {
+				for n, line := range lines {
 					s.at(ready, n+1)
 					s.write(strings.ReplaceAll(line, "\n", "\r") + "\r")
 				}
-				s.at(ready, len(commonLines)+len(c.lines)+1)
+				s.at(ready, len(lines)+1)
 				s.write("exit 9\r")
 				if code := s.exit(); code != 9 {
 					t.Errorf("exit status %d, want 9", code)
 				}
 				screens[i] = strings.ReplaceAll(markPattern.ReplaceAllString(string(s.output()), ""), h.dir, "/home")
-				logs[i] = ofOurs.ReplaceAllString(h.read("log"), "")
-				histories[i] = regexp.MustCompile(`(?m)^#\d+\n`).ReplaceAllString(h.read(".bash_history")+h.read("hist")+h.read(".sh_history"), "")
+				logs[i] = strings.ReplaceAll(ofOurs.ReplaceAllString(h.read("log"), ""), h.dir, "/home")
+				history := h.read(".bash_history") + h.read("hist") + h.read(".zsh_history") + h.read(".local/share/fish/fish_history")
+				histories[i] = times.ReplaceAllString(history, "")
+				if c.shell == "fish" {
+					screens[i] = ""                                                                             // what fish draws, and when, depends on its other threads
+					histories[i] = strings.Join(slices.Compact(slices.Sorted(strings.Lines(histories[i]))), "") // it drops duplicates now and then
+				}
 				if i == 1 {
 					s.commands()
 				}

@@ -255,8 +255,9 @@ func (s *session) events() (marks []string, texts []string) {
 }
 
 // order is how marks may follow each other, by their letters: prompts, and commands between them. An interrupt at the
-// very start of a command leaves an E alone, and a shell's last command need not end.
-var order = regexp.MustCompile(`^(P?AB*|ECDP?AB*|E)*(ECD?)?$`)
+// very start of a command leaves an E alone, a command that takes hooks away can leave a prompt without its start, and a
+// shell's last command need not end.
+var order = regexp.MustCompile(`^(P?AB*|ECD(P?A)?(DAB|B)*|E)*(ECD?)?$`)
 
 // commands returns the commands that the marks tell of, and fails the test if the marks are not in order.
 func (s *session) commands() []command {

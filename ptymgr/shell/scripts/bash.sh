@@ -27,21 +27,7 @@ __tandem_prompt() {
 	builtin set -- "$?" "$-"
 	builtin local -
 	builtin set +aefkuvxCET
-	builtin local __tandem_marks='' __tandem_out
-	if [[ $__tandem_ran != 0 ]]; then
-		__tandem_marks=$'\e]633;D;'$1';'$__tandem_nonce$'\a'
-		__tandem_traps=$((__tandem_ran & 6))
-		if [[ $__tandem_ran -ge 8 && $HISTCMD == "$__tandem_histcmd" ]]; then
-			builtin history -d "$((__tandem_ran >> 3))" # see __tandem_hold_dups
-		fi
-		__tandem_ran=0
-	fi
-	if [[ $PWD != "$__tandem_cwd" ]]; then
-		__tandem_cwd=$PWD
-		__tandem_escape "$PWD"
-		__tandem_marks+=$'\e]633;P;Cwd='$__tandem_out';'$__tandem_nonce$'\a'
-	fi
-	builtin printf '%s\e]633;A;%s\a' "$__tandem_marks" "$__tandem_nonce" >/dev/tty
+	__tandem_tell "$1"
 	__tandem_hold_dups
 	# What else is in the same string of PROMPT_COMMAND is to find $? as it was, behind what can fail unnoticed only.
 	builtin local __tandem_sole=0
@@ -59,11 +45,33 @@ __tandem_prompt() {
 
 # __tandem_prompt_end comes last in PROMPT_COMMAND, behind whatever sets the prompt anew each time.
 __tandem_prompt_end() {
-	builtin set -- "$-"
+	builtin set -- "$?" "$-"
 	builtin local -
 	builtin set +aefkuvxCET
-	__tandem_hook "$1"
+	if [[ $__tandem_ran != 0 ]]; then
+		__tandem_tell "$1" # for the command took the first hook away
+	fi
+	__tandem_hook "$2"
 	builtin return 0
+}
+
+# __tandem_tell tells of the end of the command, if one ran, with status $1, and of a prompt.
+__tandem_tell() {
+	builtin local __tandem_marks='' __tandem_out
+	if [[ $__tandem_ran != 0 ]]; then
+		__tandem_marks=$'\e]633;D;'$1';'$__tandem_nonce$'\a'
+		__tandem_traps=$((__tandem_ran & 6))
+		if [[ $__tandem_ran -ge 8 && $HISTCMD == "$__tandem_next" ]]; then
+			builtin history -d "$((__tandem_ran >> 3))" # see __tandem_hold_dups
+		fi
+		__tandem_ran=0
+	fi
+	if [[ $PWD != "$__tandem_cwd" ]]; then
+		__tandem_cwd=$PWD
+		__tandem_escape "$PWD"
+		__tandem_marks+=$'\e]633;P;Cwd='$__tandem_out';'$__tandem_nonce$'\a'
+	fi
+	builtin printf '%s\e]633;A;%s\a' "$__tandem_marks" "$__tandem_nonce" >/dev/tty
 }
 
 # __tandem_hook puts the hooks where they belong, if the person's files or commands moved them. $1 is what $- is to the
@@ -202,17 +210,21 @@ __tandem_history() {
 
 # __tandem_exec is run in a subshell, from PS0. It tells which command starts, and writes what that subshell's parent is
 # to know: 0 for nothing told, else 1, plus 2 if there is a DEBUG trap, plus 4 if there is an ERR trap, plus 8 times the
-# number of the line in the history if it is to be taken from there. $1 are the traps and what __tandem_history wrote.
+# number of the line in the history if it is to be taken from there. $1 is the status of the command before, which did not
+# end yet if the two were pasted together, and $2 the traps and what __tandem_history wrote.
 __tandem_exec() {
 	builtin local -
 	builtin set +aefkuvxCET
 	if [[ ${PROMPT_COMMAND[*]-} != *"$__tandem_first"* ]]; then
 		builtin return 0 # then nobody would tell of the command's end
 	fi
-	builtin local __tandem_report=1 __tandem_out='' __tandem_line='' __tandem_number __tandem_two __tandem_one
-	__tandem_traps_in "${1%%"$__tandem_nonce"*}"
+	builtin local __tandem_report=1 __tandem_out='' __tandem_line='' __tandem_number __tandem_two __tandem_one __tandem_marks=''
+	if [[ $__tandem_ran != 0 ]]; then
+		__tandem_marks=$'\e]633;D;'$1';'$__tandem_nonce$'\a'
+	fi
+	__tandem_traps_in "${2%%"$__tandem_nonce"*}"
 	__tandem_report=$((1 + __tandem_traps))
-	__tandem_one=${1#*"$__tandem_nonce"}
+	__tandem_one=${2#*"$__tandem_nonce"}
 	__tandem_two=${__tandem_one#*"$__tandem_nonce"}
 	__tandem_one=${__tandem_one%%"$__tandem_nonce"*}
 	__tandem_entry "${__tandem_one%$'\n'}"
@@ -227,7 +239,7 @@ __tandem_exec() {
 			__tandem_report=$((__tandem_report + 8 * __tandem_typed))
 		fi
 	fi
-	builtin printf '\e]633;E;%s;%s\a' "$__tandem_out" "$__tandem_nonce" >/dev/tty
+	builtin printf '%s\e]633;E;%s;%s\a' "$__tandem_marks" "$__tandem_out" "$__tandem_nonce" >/dev/tty
 	builtin printf %s "$__tandem_report"
 }
 
@@ -259,7 +271,7 @@ __tandem_install() {
 		builtin return 0
 	fi
 	# Until a command tells, there may be a DEBUG trap: frameworks set theirs at the first prompt.
-	__tandem_ran=0 __tandem_histcmd='' __tandem_next='' __tandem_cwd='' __tandem_dups=0 __tandem_traps=2
+	__tandem_ran=0 __tandem_next='' __tandem_cwd='' __tandem_dups=0 __tandem_traps=2
 	# Shells that inherit what follows do not have these variables. They run what is empty then, and leave $? as it was.
 	__tandem_call=__tandem_prompt
 	__tandem_call_end=__tandem_prompt_end
@@ -270,9 +282,13 @@ __tandem_install() {
 	# comes between.
 	__tandem_on=1
 	__tandem_c=$'\e]633;C;'$__tandem_nonce$'\a'
-	__tandem_ps0='${__tandem_on:+${__tandem_on:$((__tandem_histcmd=HISTCMD,__tandem_ran=10#0$({ builtin set +eux; __tandem_exec "$(builtin trap -p DEBUG ERR; __tandem_history)"; } 2>/dev/null))):0}${__tandem_c:0:__tandem_ran*99}}'
+	__tandem_ps0='${__tandem_on:+${__tandem_on:$((__tandem_ran=10#0$({ __tandem_exec "$?" "$(builtin trap -p DEBUG ERR; __tandem_history)"; } 2>/dev/null),__tandem_next=HISTCMD)):0}${__tandem_yes[__tandem_ran>0]:+$__tandem_c}}'
+	# If the command left no hook in PROMPT_COMMAND, the prompt itself tells of its end, each time it is shown.
+	__tandem_yes=([1]=yes)
+	__tandem_d=$'\e]633;D;'
+	__tandem_a=';'$__tandem_nonce$'\a\e]633;A;'$__tandem_nonce$'\a'
 	__tandem_b=$'\e]633;B;'$__tandem_nonce$'\a'
-	__tandem_ps1='\[${__tandem_b-}\]'
+	__tandem_ps1='\[${__tandem_on:+${__tandem_yes[__tandem_ran>0]:+$__tandem_d$?$__tandem_a}$__tandem_b}\]'
 	__tandem_hook ''
 }
 
