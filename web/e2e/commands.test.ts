@@ -1,6 +1,7 @@
 import { describe } from 'vitest';
 import type { App } from './harness/app';
 import { expect, picture, test as base } from './harness/fixtures';
+import type { Program } from './harness/program';
 import { prompt } from './harness/server';
 
 /** A person whose browser lets the page copy and notify, and keeps what it was notified of. */
@@ -156,12 +157,31 @@ test('a new tab starts where the current one is, and elsewhere if that is gone',
   await app.sees(prompt);
 });
 
-test('a terminal that runs at a device is shown, takes no keys, and can be put away', async ({ app, page, program }) => {
+/** Connects a device that shares its terminal under the name "work". */
+async function share(program: (name: string) => Promise<Program>): Promise<{ laptop: Program; channel: string }> {
   const laptop = await program('laptop');
   const channel = 'ahp-terminal:/at-the-laptop';
   await laptop.request('createTerminal', {
     channel, name: 'work', executionTarget: 'client', claim: { kind: 'client', clientId: 'laptop' }, cols: 80, rows: 24,
   });
+  return { laptop, channel };
+}
+
+test('a terminal that ended at its device says so, and offers no other shell in its place', async ({ app, page, program }) => {
+  const { laptop, channel } = await share(program);
+  await app.tab(/^work \(local to laptop/).click();
+  await laptop.dispatch(channel, { type: 'terminal/output', data: '$ \x1b]133;C\x07last words\r\n\x1b]133;D;4\x07' });
+  await mark(app, /^A command: exit code 4/).waitFor(); // a shell over there may mark its commands too
+  await laptop.dispatch(channel, { type: 'terminal/exited', exitCode: 3 });
+  await page.getByText('The shell at laptop exited with code 3.').waitFor();
+  expect(await page.getByRole('button', { name: 'Restart' }).count()).toBe(0);
+  await app.banner.waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Close tab' }).click();
+  await expect.poll(() => app.tabs.count()).toBe(1);
+});
+
+test('a terminal that runs at a device is shown, takes no keys, and can be put away', async ({ app, page, program }) => {
+  const { laptop, channel } = await share(program);
   await app.tab(/^work \(local to laptop/).click();
   await laptop.dispatch(channel, { type: 'terminal/output', data: 'far away$ ' });
   await app.sees('far away$');

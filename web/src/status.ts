@@ -118,9 +118,10 @@ export class Status {
 
   private draw(): void {
     const refused = this.refusal !== undefined;
+    const readOnly = this.isReadOnly && !this.panel; // what has ended is no matter of rights
     const remote = this.device !== undefined && !this.away && !refused && !this.panel;
-    const held = !this.away && !this.paste && !refused && !this.isReadOnly && !remote ? this.holder : undefined;
-    this.banner.hidden = !this.away && !refused && !this.isReadOnly && !this.paste && !held && !remote;
+    const held = !this.away && !this.paste && !refused && !readOnly && !remote ? this.holder : undefined;
+    this.banner.hidden = !this.away && !refused && !readOnly && !this.paste && !held && !remote;
     this.banner.classList.toggle('refused', refused);
     this.banner.classList.toggle('held', held !== undefined || remote);
     this.now.hidden = !this.away;
@@ -129,7 +130,7 @@ export class Status {
     else if (this.paste) this.text.textContent = `Pasting: ${percent(this.paste)} % sent. Any key stops it.`;
     else if (refused) this.text.textContent = `Not sent: ${this.reason}.`;
     else if (remote) this.text.replaceChildren(h('strong', {}, `Local to ${this.device}`), h('span', { class: 'banner-hint' }, ' · type there'));
-    else if (this.isReadOnly) this.text.textContent = 'You can read this terminal, but not type.';
+    else if (readOnly) this.text.textContent = 'You can read this terminal, but not type.';
     else if (held) this.text.replaceChildren(...heldWords(held, this.paused));
   }
 }
