@@ -58,9 +58,11 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"channel"
 func TestForgedActionsAreRefused(t *testing.T) {
 	s := openScene(t, nil)
 	it := s.run(s.desk, rawCat)
+	s.desk.ahp.must(it.uri, ahpwire.TerminalTitleChanged{Title: "one that stays"})
 	s.hand(it, s.claude)
 	s.codex.ahp.subscribe(it.uri)
 	s.codex.ahp.reads(it.uri, "ready")
+	s.codex.ahp.sync()
 	told := len(s.codex.ahp.seen)
 	before, err := json.Marshal(s.codex.ahp.Terminals[it.uri])
 	if err != nil {
