@@ -58,7 +58,7 @@ type history struct {
 	detected int64     // offset of the first one
 	detects  bool      // there was one
 	line     string    // of the command to come
-	dir      string    // of the shell, as its marks tell; "" if they do not
+	dir      string    // where the shell is, as its marks tell; "" if they do not
 	kept     []Command // oldest first; a few more than maxCommands, so that dropping the oldest costs little
 	dropped  int       // commands before those
 }
@@ -213,7 +213,7 @@ func (t *Terminal) marked(base int64) {
 		m := &marks[i]
 		switch {
 		case m.Kind == vt.MarkURI:
-			t.moved(m.Cwd)
+			t.live.dir = m.Cwd
 			continue
 		case h.nonce != "" && m.Nonce != h.nonce:
 			continue // anybody could have printed it
@@ -223,7 +223,7 @@ func (t *Terminal) marked(base int64) {
 		case m.Kind == vt.MarkPrompt && h.nonce != "" && h.dir != "":
 			t.moved(h.dir) // back from whatever told of another
 		}
-		if h.take(m, base, cmp.Or(t.live.dir, t.dir), now) {
+		if h.take(m, base, cmp.Or(t.live.dir, h.dir, t.dir), now) {
 			news = true
 		}
 	}
@@ -232,10 +232,13 @@ func (t *Terminal) marked(base int64) {
 	}
 }
 
-// moved takes in the directory that the shell is in, "" for one elsewhere. log.mu is held.
+// moved takes in the directory that the shell marked. It is told at once if that cannot be somebody who changes it all the
+// time. log.mu is held.
 func (t *Terminal) moved(dir string) {
 	if t.live.dir != dir {
 		t.live.dir = dir
-		t.show("", "")
+		if t.commands.nonce != "" {
+			t.show("", "")
+		}
 	}
 }

@@ -91,7 +91,7 @@ func TestCommandsAreToldInTheOrderOfTheLog(t *testing.T) {
 		{"a line that was never run", testNonce, "«E;old»«A»«C»a«D;0»", `detects, c1 runs "", "a", c1 ends with 0`},
 		{"the last line counts", testNonce, "«E;old»«E;new»«C»a", `detects, c1 runs "new", "a"`},
 		{"properties", testNonce, "«P;IsWindows=False»a«P;Cwd=relative»b", `detects, "ab"`},
-		{"no marks", testNonce, "plain \x1b[1mtext\x1b[m \x1b]7;file:///\a", `"plain \x1b[1mtext\x1b[m ", moved 31 /`},
+		{"no marks", testNonce, "plain \x1b[1mtext\x1b[m \x1b]7;file:///\a", `"plain \x1b[1mtext\x1b[m "`},
 		{"unknown letters", testNonce, "«F»«G»«H;x»a", `"a"`},
 
 		{"FinalTerm", "", "\x1b]133;A\x1b\\$ \x1b]133;B\x1b\\ls\r\n\x1b]133;C\x1b\\a\r\n\x1b]133;D;1\x1b\\$ ", `detects, "$ ls\r\n", c1 runs "", "a\r\n", c1 ends with 1, "$ "`},
@@ -279,6 +279,60 @@ func TestInfoHasTheCommandThatRuns(t *testing.T) {
 	}
 	if err := f.End(Exit{}); err != nil || f.Terminal().Info().Command != "" {
 		t.Fatalf("after the exit: %q runs, %v", f.Terminal().Info().Command, err)
+	}
+}
+
+// A viewer with a floor is told of no command that started before it, wherever it joins.
+func TestCommandsBelowTheFloorAreNotTold(t *testing.T) {
+	term := bench(MinLogBytes)
+	say := func(output string) { term.feed([]byte(marks("", output)), 1<<10) }
+	say("«E;secret»«C»a\r\n«D;0»$ «E;secret too»«C»b\r\n")
+	floor := term.head()
+	say("c\r\n")
+	want := "c3 runs \"open\", c3 ends with 0"
+	join := func(since int64) *person {
+		return &person{Viewer: term.Attach(AttachOptions{Since: since, Floor: floor, Program: true})}
+	}
+	early := []*person{join(NoOffset), join(floor), join(floor + 1), join(0)}
+	say("«D;0»$ «E;open»«C»d\r\n«D;0»")
+	for i, p := range append(early, join(NoOffset), join(floor), join(floor+1), join(1)) {
+		p.screen.drain(t, p.Viewer)
+		p.Close()
+		var told []string
+		for _, c := range p.screen.commands() {
+			told = append(told, c.String())
+		}
+		if got := strings.Join(told, ", "); got != want {
+			t.Errorf("viewer %d is told %s, want %s", i, got, want)
+		}
+	}
+}
+
+// A viewer that was overtaken is told anew what runs where it goes on.
+func TestOvertakenViewersAreToldWhatRuns(t *testing.T) {
+	term := bench(MinLogBytes)
+	say := func(output string) { term.feed([]byte(marks("", output)), 4000) }
+	v := term.Attach(AttachOptions{Since: 0})
+	defer v.Close()
+	say("«E;first»«C»")
+	var s screen
+	s.drain(t, v)
+	say("«D;0»«E;second»«C»")
+	term.feed(lines(0, 300_000), 4000)
+	s.drain(t, v)
+	say("«D;0»")
+	s.drain(t, v)
+	var told []string
+	for _, ev := range s.events {
+		switch ev.Kind {
+		case EventReset:
+			told = append(told, "reset")
+		case EventCommand:
+			told = append(told, ev.Command.String())
+		}
+	}
+	if got := strings.Join(told, ", "); got != `c1 runs "first", reset, c2 runs "second", c2 ends with 0` {
+		t.Fatalf("told %s", got)
 	}
 }
 

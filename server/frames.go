@@ -139,7 +139,7 @@ func commandFrame(c *ptymgr.Command) any {
 			Cwd     string    `json:"cwd"`
 			Started time.Time `json:"started"`
 			Offset  int64     `json:"offset"`
-		}{"command", c.ID, c.Line, c.Dir, c.Started, c.Start}
+		}{"command", c.ID, c.Line, c.Dir, c.Started.UTC().Truncate(time.Millisecond), c.Start}
 	}
 	return struct {
 		Type       string `json:"type"`

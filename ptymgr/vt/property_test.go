@@ -182,6 +182,35 @@ func TestScanDoesNotDependOnSplits(t *testing.T) {
 	})
 }
 
+// checkNextBoundary compares NextBoundary with what Scan takes of the output up to each offset.
+func checkNextBoundary(t *testing.T, output string, target int) {
+	taken := func(n int) int {
+		var s Scanner
+		return s.Scan([]byte(output[:n]), 0, nil)
+	}
+	between := func(at int) bool {
+		for n := at; n <= min(at+2, len(output)); n++ { // the character that comes next may be what ends a sequence
+			if taken(n) == at {
+				return true
+			}
+		}
+		return false
+	}
+	var start Scanner
+	state, at := start.NextBoundary([]byte(output), 0, int64(target))
+	want := min(target, len(output))
+	for want < len(output) && want < target+200 && !between(want) {
+		want++
+	}
+	if int(at) != want && want < target+200 {
+		t.Fatalf("the next boundary from %d on is %d, want %d of %d", target, at, want, len(output))
+	}
+	var s Scanner
+	if n := s.Scan([]byte(output[:at]), 0, nil); n == int(at) && s != state {
+		t.Fatalf("state %+v at %d, want %+v", state, at, s)
+	}
+}
+
 func FuzzScanner(f *testing.F) {
 	f.Add([]byte(strings.Join(units, "")), uint16(1), uint16(100))
 	for _, unit := range units {
@@ -204,6 +233,7 @@ func FuzzScanner(f *testing.F) {
 		if _, at := again.SaneBoundary([]byte(whole.output), 0, target); at > int64(len(output)) || at < min(target, int64(len(output)-whole.rest)) {
 			t.Fatalf("boundary %d for target %d in %d bytes", at, target, len(output))
 		}
+		checkNextBoundary(t, whole.output, int(first))
 		if preamble := whole.state.Preamble(24); len(preamble) > 0 {
 			var fresh Scanner
 			var found Findings
