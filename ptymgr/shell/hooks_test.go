@@ -92,6 +92,7 @@ var configurations = map[string]configuration{
 		trap 'echo "err $?" >> ~/log' ERR; trap 'echo bye >> ~/log' EXIT;
 		trap 'echo usr1 >> ~/log' USR1`, lines: []string{"kill -USR1 $$", "set -E", "false", "f() { false; }", "f", "trap -p"}},
 	"bash under set -e": {shell: "bash", rc: "PS1='ready> '; PROMPT_COMMAND='echo pc >> ~/log'", lines: []string{"set -e", "true", "! true", "if false; then :; fi", "false || true", "set +e"}},
+	"bash under set -x": {shell: "bash", rc: "PS1='ready> '; PROMPT_COMMAND='echo \"pc $?\" >> ~/log'; PS4='+ '", lines: []string{"set -x", "false", "(exit 4)", "PROMPT_COMMAND=", "false", "set +x"}},
 	"bash under set -u": {shell: "bash", rc: "PS1='ready> '; set -u", lines: []string{"echo ok"}},
 	"bash with strange options": {shell: "bash", rc: `
 		PS1='ready> '; PROMPT_COMMAND='echo "pc $?" >> ~/log'
@@ -107,7 +108,7 @@ var configurations = map[string]configuration{
 		printf() { echo "my printf" >> ~/log; }; history() { echo "my history" >> ~/log; }; local() { :; }; set() { :; }
 		alias printf='echo not this' trap='echo nor this' if='if ' set=:`},
 	"bash with HISTCONTROL=ignoreboth":  {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignoreboth", lines: historyLines},
-	"bash with HISTCONTROL=ignoredups":  {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignoredups; HISTTIMEFORMAT='%F %T '; HISTFILESIZE=-1", lines: historyLines},
+	"bash with HISTCONTROL=ignoredups":  {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignoredups; HISTTIMEFORMAT='%Y '; HISTFILESIZE=-1", lines: historyLines},
 	"bash with HISTCONTROL=ignorespace": {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignorespace; HISTIGNORE='ls*:echo b'", lines: historyLines},
 	"bash with HISTCONTROL=erasedups":   {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignoreboth:erasedups", lines: historyLines},
 	"bash with a short history":         {shell: "bash", rc: "PS1='ready> '; HISTCONTROL=ignoreboth; HISTSIZE=4; HISTFILESIZE=3", lines: historyLines},
@@ -151,6 +152,7 @@ func init() {
 			PS1='ready> '
 			setopt ksh_arrays sh_word_split glob_subst extended_glob warn_create_global no_clobber csh_junkie_quotes err_return
 			setopt no_bang_hist rc_quotes ksh_glob no_multibyte all_export local_options typeset_silent no_short_loops ignore_braces`},
+		"zsh under set -x": {rc: "PS1='ready> '; precmd() { echo pc >> ~/log }", lines: []string{"set -x", "false", "set +x"}},
 		"zsh under set -u": {rc: "setopt no_unset; PS1='ready> '", lines: []string{"echo ok"}},
 		"zsh with a history": {rc: "HISTFILE=~/.zsh_history HISTSIZE=100 SAVEHIST=100; setopt hist_ignore_space hist_ignore_dups extended_history; PS1='ready> '",
 			lines: []string{"echo a", "echo a", " echo b", "echo 'x\ny'", "!e", "history", "fc -l -3"}},
@@ -218,6 +220,35 @@ func TestConfigurations(t *testing.T) {
 					t.Errorf("%s without integration:\n%s\nwith it:\n%s", what, readable([]byte(pair[0])), readable([]byte(pair[1])))
 				}
 			}
+		})
+	}
+}
+
+// TestHistoryLines types lines that the history leaves out, of which some have nothing to hide.
+func TestHistoryLines(t *testing.T) {
+	hidden := command{"", "b\n", "0"} // a line that is kept from the history is kept from others
+	for name, test := range map[string]struct {
+		rc   string
+		want []command
+	}{
+		"everything":  {"", []command{{"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}, {" echo b", "b\n", "0"}, {"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}}},
+		"ignoreboth":  {"HISTCONTROL=ignoreboth", []command{{"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}, hidden, {"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}}},
+		"ignorespace": {"HISTCONTROL=ignorespace", []command{{"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}, hidden, {"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}}},
+		"erasedups":   {"HISTCONTROL=ignoreboth:erasedups", []command{{"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}, hidden, {"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}}},
+		"a pattern":   {"HISTIGNORE='*b'", []command{{"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}, hidden, {"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}}},
+		"full":        {"HISTCONTROL=ignoreboth; HISTSIZE=2", []command{{"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}, hidden, {"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}}},
+		"reloaded":    {"HISTCONTROL=ignoreboth; PROMPT_COMMAND='history -a; history -c; history -r'", []command{{"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}, hidden, {"echo a", "a\n", "0"}, {"echo a", "a\n", "0"}}},
+		"read-only":   {"readonly HISTTIMEFORMAT=%F", []command{{"", "a\n", "0"}, {"", "a\n", "0"}, hidden, {"", "a\n", "0"}, {"", "a\n", "0"}}},
+		"none":        {"set +o history", []command{{"", "a\n", "0"}, {"", "a\n", "0"}, hidden, {"", "a\n", "0"}, {"", "a\n", "0"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, find(t, "bash"), newHome(t, map[string]string{".bash_profile": test.rc + "\n"}), true)
+			s.prompts(1)
+			for _, line := range []string{"echo a", "echo a", " echo b", "echo a", "echo a"} {
+				s.run(line)
+			}
+			s.compare(test.want)
 		})
 	}
 }

@@ -171,6 +171,10 @@ __tandem_hold_dups() {
 
 # __tandem_escape sets __tandem_out to $1 without what would end or split a sequence.
 __tandem_escape() {
+	__tandem_out=$1
+	if [[ $1 != *[\\\;[:cntrl:]]* ]]; then
+		builtin return 0
+	fi
 	builtin local __tandem_i __tandem_c __tandem_x LC_ALL=C
 	__tandem_x='\\'
 	__tandem_out=${1//\\/"$__tandem_x"}
@@ -199,8 +203,9 @@ __tandem_escape() {
 # another is added the way of the command history -s, which first takes away the line that it was typed in.
 __tandem_history() {
 	builtin local -
-	builtin set +aefkuvxCET -o history
-	builtin local HISTTIMEFORMAT='' || builtin return 0 # it is read-only
+	builtin set +aefkuvxCET
+	builtin local HISTTIMEFORMAT='' HISTFILE='' || builtin return 0 # it is read-only
+	builtin set -o history # which would read HISTFILE
 	builtin printf %s "$__tandem_nonce"
 	builtin history 1
 	builtin printf %s "$__tandem_nonce"
@@ -231,11 +236,12 @@ __tandem_exec() {
 	__tandem_one=$__tandem_line
 	builtin local __tandem_typed="$__tandem_number"
 	__tandem_entry "${__tandem_two##*$'\n'}"
-	if [[ :$SHELLOPTS: == *:history:* && $__tandem_line == "$__tandem_nonce" &&
-		($__tandem_number == "$__tandem_typed" || $__tandem_typed == "$__tandem_next") ]]; then
+	# The line is in the history if it went for the other, or, for it does not if it is several, has the next number.
+	if [[ :$SHELLOPTS: == *:history:* && $__tandem_line == "$__tandem_nonce" && ($__tandem_number == "$__tandem_typed" ||
+		$__tandem_lines -gt 1 && $__tandem_typed == "$__tandem_next") ]]; then
 		__tandem_escape "${__tandem_one%$'\n'}" # which ends one with a here-document
 		__tandem_entry "${__tandem_two%$'\n'*}"
-		if [[ $__tandem_dups == 1 && $__tandem_line == "$__tandem_one" && $__tandem_number != "$__tandem_typed" ]]; then
+		if [[ $__tandem_dups == 1 && $__tandem_lines -le 1 && $__tandem_line == "$__tandem_one" && $__tandem_number != "$__tandem_typed" ]]; then
 			__tandem_report=$((__tandem_report + 8 * __tandem_typed))
 		fi
 	fi
@@ -271,24 +277,26 @@ __tandem_install() {
 		builtin return 0
 	fi
 	# Until a command tells, there may be a DEBUG trap: frameworks set theirs at the first prompt.
-	__tandem_ran=0 __tandem_next='' __tandem_cwd='' __tandem_dups=0 __tandem_traps=2
+	__tandem_ran=0 __tandem_next='' __tandem_lineno=0 __tandem_lines=0 __tandem_cwd='' __tandem_dups=0 __tandem_traps=2
 	# Shells that inherit what follows do not have these variables. They run what is empty then, and leave $? as it was.
+	# The braces keep traces from being shown. The lines are for frameworks, which look in PROMPT_COMMAND for a line that
+	# is what their DEBUG trap sees.
 	__tandem_call=__tandem_prompt
 	__tandem_call_end=__tandem_prompt_end
-	__tandem_first='${__tandem_call-$(exit $?)} 2> /dev/null'
-	__tandem_last='${__tandem_call_end-$(exit $?)} 2> /dev/null'
+	__tandem_first=$'{\n${__tandem_call-$(exit $?)}\n} 2> /dev/null'
+	__tandem_last=$'{\n${__tandem_call_end-$(exit $?)}\n} 2> /dev/null'
 	# PS0 is expanded by this shell, but only a subshell can run commands there. What the shell is to remember comes as
 	# the value of an expression, whose text is then cut to nothing. C is told by the shell itself, lest an interrupt
 	# comes between.
 	__tandem_on=1
 	__tandem_c=$'\e]633;C;'$__tandem_nonce$'\a'
-	__tandem_ps0='${__tandem_on:+${__tandem_on:$((__tandem_ran=10#0$({ __tandem_exec "$?" "$(builtin trap -p DEBUG ERR; __tandem_history)"; } 2>/dev/null),__tandem_next=HISTCMD)):0}${__tandem_yes[__tandem_ran>0]:+$__tandem_c}}'
+	__tandem_ps0='${__tandem_on:+${__tandem_on:$((__tandem_lines=LINENO-__tandem_lineno,__tandem_lineno=LINENO)):0}${__tandem_on:$((__tandem_ran=10#0$({ __tandem_exec "$?" "$(builtin trap -p DEBUG ERR; __tandem_history)"; } 2>/dev/null),__tandem_next=HISTCMD)):0}${__tandem_yes[__tandem_ran>0]:+$__tandem_c}}'
 	# If the command left no hook in PROMPT_COMMAND, the prompt itself tells of its end, each time it is shown.
 	__tandem_yes=([1]=yes)
 	__tandem_d=$'\e]633;D;'
 	__tandem_a=';'$__tandem_nonce$'\a\e]633;A;'$__tandem_nonce$'\a'
 	__tandem_b=$'\e]633;B;'$__tandem_nonce$'\a'
-	__tandem_ps1='\[${__tandem_on:+${__tandem_yes[__tandem_ran>0]:+$__tandem_d$?$__tandem_a}$__tandem_b}\]'
+	__tandem_ps1='\[${__tandem_on:+${__tandem_yes[__tandem_ran>0]:+$__tandem_d$?$__tandem_a}${__tandem_on:$((__tandem_lineno=LINENO)):0}$__tandem_b}\]'
 	__tandem_hook ''
 }
 
