@@ -7,11 +7,15 @@ import (
 
 func TestHelpTeaches(t *testing.T) {
 	wantRun(t, "", 0, []string{"--help"},
-		"tandem ~/project", "--tls self-signed", "tandem login-link", "tandem password", "tandem token create", "tandem serve --help", "TANDEM_MAX_TERMINALS=20")
+		"tandem ~/project", "--tls self-signed", "tandem login-link", "tandem password", "tandem token create", "tandem share", "tandem serve --help", "TANDEM_MAX_TERMINALS=20")
 	wantRun(t, "", 0, []string{"serve", "--help"},
 		"TANDEM_DATA", "TANDEM_LISTEN", "TANDEM_SHELL", "TANDEM_MAX_TERMINALS", "TANDEM_LOG_BYTES", "TANDEM_PASSWORD_FILE", "TANDEM_PASSWORD ",
 		"TANDEM_TLS", "TANDEM_TLS_CERT", "TANDEM_TLS_KEY", "TANDEM_BEHIND_PROXY", "TANDEM_TRUSTED_ORIGIN", "TANDEM_BASE_PATH",
 		"TANDEM_LOG_LEVEL", "TANDEM_LOG_FORMAT")
+}
+
+func TestShareHelp(t *testing.T) {
+	wantRun(t, "", 0, []string{"share", "--help"}, "TANDEM_TO", "TANDEM_TOKEN ", "TANDEM_TOKEN_FILE", "TANDEM_FINGERPRINT", "--name")
 }
 
 func TestVersion(t *testing.T) {

@@ -79,6 +79,9 @@ func AppendAction(dst []byte, a Action) []byte {
 	case TerminalData:
 		dst = append(dst, `{"type":"terminal/data","data":`...)
 		return append(appendText(dst, a.Data), '}')
+	case TerminalOutput:
+		dst = append(dst, `{"type":"terminal/output","data":`...)
+		return append(appendText(dst, a.Data), '}')
 	}
 	members := encode(a)
 	dst = append(dst, `{"type":`...)

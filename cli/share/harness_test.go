@@ -31,6 +31,32 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// panicEnv has the test binary panic in raw mode, as tandem might.
+const panicEnv = "TANDEM_TEST_PANIC"
+
+// panicInRawMode does what panicEnv says.
+func panicInRawMode() {
+	tty, err := openTTY(os.Stdin, os.Stdout)
+	if err != nil {
+		panic(err)
+	}
+	if err := tty.raw(); err != nil {
+		panic(err)
+	}
+	_, _ = tty.Write([]byte("\x1b[?1049hin the midst"))
+	done := make(chan struct{})
+	go func() {
+		defer tty.guard()
+		defer close(done)
+		if os.Getenv(panicEnv) == "goroutine" {
+			panic("on purpose")
+		}
+	}()
+	<-done
+	defer tty.restore()
+	panic("on purpose")
+}
+
 // eventually polls until done or out of patience.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()

@@ -88,8 +88,16 @@ func (m *mirror) close() {
 	m.all.Wait()
 }
 
-// write mirrors output. It never blocks.
-func (m *mirror) write(p []byte) { m.box.write(m.decode.text(p)) }
+// yieldTime is how long output waits that comes faster than it is sent, for each piece that a pty gives at once. A program
+// still prints some MB in a second then, on any network, and a network that takes as much misses nothing.
+const yieldTime = time.Millisecond
+
+// write mirrors output. It blocks for yieldTime at most.
+func (m *mirror) write(p []byte) {
+	if m.box.write(m.decode.text(p)) {
+		time.Sleep(yieldTime)
+	}
+}
 
 // resize mirrors a size, in order with output.
 func (m *mirror) resize(size Size) {

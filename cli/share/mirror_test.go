@@ -127,7 +127,7 @@ func TestMirrorSurvivesTheHost(t *testing.T) {
 	shared := w.terminal()
 	got := withoutPreamble(text(t, shared))
 	same(t, got, want[max(len(want)-len(got), 0):])
-	if len(got) < min(len(want), maxRestart) {
+	if len(got) < maxRestart-1000 { // it begins with a line
 		t.Errorf("the new host has %d bytes of %d", len(got), len(want))
 	}
 	if size := shared.Pty().Info().Size; size != (ptymgr.Size{Cols: 101, Rows: 31}) {

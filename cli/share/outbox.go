@@ -20,6 +20,9 @@ const (
 	// maxWaiting is how much output is kept until the host has confirmed it, in bytes. Beyond it the oldest is dropped.
 	maxWaiting = 8 << 20
 
+	// crowded is how much output may wait before more of it should come slower, in bytes.
+	crowded = maxWaiting / 2
+
 	// maxRestart is how much output a new terminal is given of what the one before had, in bytes.
 	maxRestart = 256 << 10
 )
@@ -69,17 +72,18 @@ type outbox struct {
 
 func newOutbox() *outbox { return &outbox{wake: make(chan struct{}, 1)} }
 
-// write adds output, which is valid UTF-8, and keeps a copy.
-func (o *outbox) write(text []byte) {
+// write adds output, which is valid UTF-8, and keeps a copy. It reports whether more than enough waits.
+func (o *outbox) write(text []byte) (isCrowded bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed || len(text) == 0 {
-		return
+		return false
 	}
 	o.append(text)
 	for o.flight+o.waiting > maxWaiting && o.drop() {
 	}
 	poke(o.wake)
+	return o.flight+o.waiting > crowded
 }
 
 // append adds output in parcels, which end between characters. mu is held.

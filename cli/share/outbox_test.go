@@ -181,7 +181,10 @@ func TestOutboxIsBounded(t *testing.T) {
 	for i := range 12 << 20 / 100 {
 		line := fmt.Sprintf("%098d\r\n", i)
 		written.WriteString(line)
-		o.write([]byte(line))
+		_, before := o.unconfirmed()
+		if isCrowded := o.write([]byte(line)); isCrowded != (before+len(line) > crowded) && before < maxWaiting-len(line) {
+			t.Fatalf("with %d bytes that wait: crowded is %v", before, isCrowded)
+		}
 	}
 	if _, bytes := o.unconfirmed(); bytes > maxWaiting {
 		t.Errorf("%d bytes wait", bytes)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -18,13 +19,17 @@ type program struct {
 	done chan struct{} // closed when it has exited
 }
 
-// startProgram starts a command, or for none the user's shell.
+// startProgram starts a command, or for none the user's shell, as a login shell: its name begins with a dash.
 func startProgram(command, env []string, size Size) (*program, error) {
-	if len(command) == 0 {
+	login := len(command) == 0
+	if login {
 		command = []string{shell()}
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = env
+	if login {
+		cmd.Args[0] = "-" + filepath.Base(cmd.Path)
+	}
 	blocking, err := pty.StartWithSize(cmd, winsize(size))
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", command[0], err)

@@ -1,7 +1,8 @@
 // Package share runs a program in the terminal that a person sits at, and mirrors what it prints to a Tandem server, where
 // it is a terminal that others watch.
 //
-// The person's terminal comes first: nothing here makes it wait for the network.
+// The person's terminal comes first: it goes on when the server is away, and waits for a slow network no more than can be
+// felt.
 package share
 
 import (

@@ -13,31 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// panicEnv has the test binary panic in raw mode, as tandem might.
-const panicEnv = "TANDEM_TEST_PANIC"
-
-func panicInRawMode() {
-	tty, err := openTTY(os.Stdin, os.Stdout)
-	if err != nil {
-		panic(err)
-	}
-	if err := tty.raw(); err != nil {
-		panic(err)
-	}
-	_, _ = tty.Write([]byte("\x1b[?1049hin the midst"))
-	done := make(chan struct{})
-	go func() {
-		defer tty.guard()
-		defer close(done)
-		if os.Getenv(panicEnv) == "goroutine" {
-			panic("on purpose")
-		}
-	}()
-	<-done
-	defer tty.restore()
-	panic("on purpose")
-}
-
 func TestPanicRestoresTheTerminal(t *testing.T) {
 	for _, where := range []string{"goroutine", "main"} {
 		ptmx, tty, err := pty.Open()

@@ -47,10 +47,13 @@ func sit(t *testing.T, env []string, args ...string) *seat {
 	s.resize(80, 24)
 	s.before = s.termios()
 	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, ".profile"), []byte("PS1='$ '\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s.cmd = exec.Command(binary, append([]string{"share"}, args...)...)
 	s.cmd.Dir = home
 	s.cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh", "PS1=$ ", "TERM=xterm-256color", markEnv + "=" + t.Name(),
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/sh", "TERM=xterm-256color", markEnv + "=" + t.Name(),
 	}, env...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

@@ -128,10 +128,9 @@ func TestShareEndsOnSignals(t *testing.T) {
 	t.Parallel()
 	r := start(t, t.TempDir(), nil)
 	w := watch(t, r, createToken(t, r.data, "watcher", readWrite))
-	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+	for n, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		s := sit(t, nil, "--data", r.data, "--", "sh", "-c", "printf '\\033[?1049h\\033[?25lfull screen'; sleep 1000; exit 0")
 		s.until("full screen")
-		before := len(w.list())
 		if err := s.cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +139,7 @@ func TestShareEndsOnSignals(t *testing.T) {
 		}
 		s.until("\x1b[?1049l")
 		s.leave()
-		if !eventually(func() bool { l := w.list(); return len(l) == before && l[before-1].Lifecycle.Status == wire.Exited }) {
+		if !eventually(func() bool { l := w.list(); return len(l) == n+1 && l[n].Lifecycle.Status == wire.Exited }) {
 			t.Errorf("%v: the server was not told", signal)
 		}
 	}
