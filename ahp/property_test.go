@@ -34,10 +34,11 @@ type witness struct {
 	as, id, version string
 	conn            *websocket.Conn // nil while it has none
 	over            chan struct{}   // closed when conn is read no more
-	gate            sync.Mutex      // held while it reads nothing
-	slow            bool            // it holds gate
+	slow            bool            // it does not read as it comes
 
 	mu        sync.Mutex // guards what follows
+	reads     int        // messages that it reads before it stops; negative for no end
+	more      *sync.Cond // reads has grown
 	mirror    client.Mirror
 	subs      map[string]int64 // the channels whose state it has, and since which number
 	leaving   map[string]int   // channels that it has left, until the host has heard that
@@ -79,10 +80,12 @@ func (t *tally) add(o tally) {
 }
 
 func newWitness(w *world, as, id, version string) *witness {
-	return &witness{
-		w: w, as: as, id: id, version: version, subs: map[string]int64{}, leaving: map[string]int{}, latest: map[string]int64{},
+	x := &witness{
+		w: w, as: as, id: id, version: version, reads: -1, subs: map[string]int64{}, leaving: map[string]int{}, latest: map[string]int64{},
 		calls: map[string]*call{},
 	}
+	x.more = sync.NewCond(&x.mu)
+	return x
 }
 
 // GoString is the name by which the record of a story tells of the witness.
@@ -114,8 +117,14 @@ func (x *witness) connect() error {
 func (x *witness) read(conn *websocket.Conn, over chan struct{}) {
 	defer close(over)
 	for {
-		x.gate.Lock()
-		x.gate.Unlock() //nolint:staticcheck // to wait while somebody else has it
+		x.mu.Lock()
+		for x.reads == 0 {
+			x.more.Wait()
+		}
+		if x.reads > 0 {
+			x.reads--
+		}
+		x.mu.Unlock()
 		_, p, err := conn.Read(context.Background())
 		x.mu.Lock()
 		if err == nil && x.failure == nil {
@@ -142,21 +151,19 @@ func (x *witness) cut() {
 	if x.conn == nil {
 		return
 	}
-	x.stall(false)
 	_ = x.conn.CloseNow()
+	x.readOn(-1)
 	<-x.over
 	x.conn = nil
 }
 
-// stall makes the witness read nothing, or read again.
-func (x *witness) stall(slow bool) {
-	if slow && !x.slow {
-		x.gate.Lock()
-	}
-	if !slow && x.slow {
-		x.gate.Unlock()
-	}
-	x.slow = slow
+// readOn makes the witness read so many messages, or negative for all that come.
+func (x *witness) readOn(messages int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.reads = messages
+	x.slow = messages >= 0
+	x.more.Broadcast()
 }
 
 func (x *witness) write(p []byte) error {
@@ -551,8 +558,8 @@ func (s *story) create(x *witness) {
 
 // keys are what is typed at shells.
 var keys = rapid.OneOf(
-	rapid.Map(rapid.IntRange(1, 2000), func(n int) string { return fmt.Sprintf("seq %d\r", n) }),
-	rapid.Map(rapid.IntRange(1, 4_000_000), func(n int) string { return fmt.Sprintf("yes 'a line – of output' | head -c %d\r", n) }),
+	rapid.Map(rapid.IntRange(1, 2000), func(n int) string { return fmt.Sprintf("seq -s' – ' %d\r", n) }),
+	rapid.Map(rapid.IntRange(1, 500_000), func(n int) string { return fmt.Sprintf("seq %d 500000\r", 500_000-n) }), // up to 4 MB
 	rapid.Map(rapid.IntRange(1, 99), func(n int) string { return fmt.Sprintf(`printf '\033]0;title %d\a'`+"\r", n) }),
 	rapid.SampledFrom([]string{
 		`printf 'caf\303\251 \377 \033[6n\033]633;A\a日本 \342\202\n'` + "\r",
@@ -564,7 +571,7 @@ var keys = rapid.OneOf(
 func (s *story) step() {
 	x := rapid.SampledFrom(s.witnesses).Draw(s.T, "witness")
 	kind := rapid.SampledFrom([]string{
-		"type", "type", "type", "type", "subscribe", "subscribe", "subscribe", "unsubscribe", "cut", "reconnect", "slow", "fast",
+		"type", "type", "type", "type", "subscribe", "subscribe", "subscribe", "unsubscribe", "cut", "reconnect", "slow", "slow", "fast",
 		"resize", "claim", "claim", "rename", "clear", "mode", "pause", "create", "dispose", "exit",
 	}).Draw(s.T, "what")
 	if x.conn == nil {
@@ -588,9 +595,9 @@ func (s *story) step() {
 	case "cut":
 		x.cut()
 	case "slow":
-		x.stall(true)
+		x.readOn(rapid.IntRange(0, 30).Draw(s.T, "messages"))
 	case "fast":
-		x.stall(false)
+		x.readOn(-1)
 	case "resize":
 		s.must(x.dispatch(uri, wire.TerminalResized{Cols: rapid.IntRange(10, 200).Draw(s.T, "cols"), Rows: rapid.IntRange(5, 60).Draw(s.T, "rows")}))
 	case "claim":
@@ -626,7 +633,7 @@ func (s *story) step() {
 // settle brings all witnesses back and holds what each has made of the actions against what newcomers are told.
 func (s *story) settle() {
 	for _, x := range s.witnesses {
-		x.stall(false)
+		x.readOn(-1)
 		if x.conn == nil {
 			s.must(x.reconnect())
 		}
@@ -722,19 +729,40 @@ func (x *witness) sameTerminal(name string, now *witness) error {
 		return err
 	}
 	// Nobody trims but the host: a snapshot, and what a subscriber that was overtaken is told, are the newest output.
-	switch short := min(len(got), len(want)); {
-	case got == want:
-	case len(want) < len(got) && strings.HasSuffix(got, want) && len(want) > contentBytes/2:
-	case len(got) < len(want) && strings.HasSuffix(want, got) && len(got) > restartBytes/2 && x.seen.restarts > 0:
-	default:
-		at := 0
-		for at < short && got[len(got)-1-at] == want[len(want)-1-at] {
-			at++
+	for _, text := range []string{got, want} {
+		if err := x.w.isNewest(name, text, now.subs[name]); err != nil {
+			return err
 		}
-		return fmt.Errorf("reduced to %d bytes of text, the snapshot has %d, the last %d of which are the same; before them %.80q and %.80q", len(got),
-			len(want), at, got[max(len(got)-at-40, 0):], want[max(len(want)-at-40, 0):])
+	}
+	if len(want) < min(len(got), contentBytes/2) || len(got) < min(len(want), restartBytes/2) || got != want && len(got) < len(want) && x.seen.restarts == 0 {
+		return fmt.Errorf("reduced to %d bytes of text, the snapshot has %d", len(got), len(want))
 	}
 	return nil
+}
+
+// isNewest reports where text is not the newest that is in a terminal's log as of a number.
+func (w *world) isNewest(name, text string, seq int64) error {
+	w.host.mu.Lock()
+	defer w.host.mu.Unlock()
+	channel := w.host.channels[name]
+	if later, _ := channel.after(seq); len(later) > 0 {
+		return errMoving
+	}
+	tail, _ := channel.terminal.pty.Bounds()
+	kept, err := channel.terminal.pty.Text(nil, tail, channel.terminal.cut)
+	if err != nil {
+		return err
+	}
+	n := min(len(text), len(kept))
+	newest, last := string(kept[len(kept)-n:]), text[len(text)-n:]
+	if newest == last {
+		return nil
+	}
+	at := n
+	for newest[at-1] == last[at-1] {
+		at--
+	}
+	return fmt.Errorf("%d bytes before its end the text is %.80q, not %.80q", n-at, last[max(at-40, 0):], newest[max(at-40, 0):])
 }
 
 // equal compares states by their JSON.
