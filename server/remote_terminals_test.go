@@ -72,6 +72,7 @@ func handAHP(s *scene, who *actor, it subject) verdict {
 func holderOf(s *scene, it subject) any { return s.holder(it) }
 
 func TestTableOfTerminalsThatRunAtAClient(t *testing.T) {
+	t.Parallel()
 	s := openScene(t, nil)
 	for _, act := range remoteActs {
 		for _, col := range []struct {

@@ -256,6 +256,7 @@ var columns = map[string][]column{
 }
 
 func TestTableOfSharingAtEveryDoor(t *testing.T) {
+	t.Parallel()
 	s := openScene(t, nil)
 	cells := 0
 	for _, act := range acts {
@@ -417,6 +418,7 @@ var claims = []struct {
 func all(want string) [3]string { return [3]string{want, want, want} }
 
 func TestTableOfClaims(t *testing.T) {
+	t.Parallel()
 	s := openScene(t, nil)
 	it := s.open(s.desk)
 	for _, row := range claims {
