@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,5 +32,28 @@ func TestCommandFrames(t *testing.T) {
 		if err != nil || string(frame) != test.want {
 			t.Errorf("frame %s, %v, want %s", frame, err, test.want)
 		}
+	}
+}
+
+func TestCommandsOnTheByteLane(t *testing.T) {
+	s := serve(t, func(cfg *Config) { cfg.ShellIntegration = true })
+	c := s.person(t)
+	id, _ := c.create(map[string]any{"env": map[string]string{"HOME": t.TempDir()}})
+	l := c.attach(id, -1)
+	l.see("\x1b]633;B;") // the end of the prompt
+	l.types("echo on''e; sh -c 'exit 3'\n")
+	from := l.frame("command").Offset
+	if l.offset != from {
+		t.Fatalf("a command starts at %d, told at %d", from, l.offset)
+	}
+	l.log = nil
+	to := l.frame("command").Offset
+	if l.offset != to || !strings.HasPrefix(string(l.log), "one\r\n") || int64(len(l.log)) != to-from {
+		t.Fatalf("a command ends at %d, told at %d, and printed %q since %d", to, l.offset, l.log, from)
+	}
+	var list []commandJSON
+	c.do("GET", "api/terminals/"+id+"/commands", nil).into(t, &list)
+	if len(list) != 1 || list[0].Line != "echo on''e; sh -c 'exit 3'" || list[0].ExitCode == nil || *list[0].ExitCode != 3 {
+		t.Fatalf("commands %+v", list)
 	}
 }
