@@ -148,7 +148,7 @@ func TestEscape(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			h := newHome(t, map[string]string{".zshrc": "", "odd/" + name.String() + "/file": ""})
+			h := newHome(t, map[string]string{".bash_profile": "PS1='$ '\n", ".zshrc": "PS1='$ '\n", "odd/" + name.String() + "/file": ""})
 			s := start(t, find(t, shell), h, true)
 			s.prompts(1)
 			s.run("cd odd/*")

@@ -96,7 +96,7 @@ var changing = map[string]*regexp.Regexp{
 
 // own are the lines of a state that the integration is meant to change.
 var own = map[string]*regexp.Regexp{
-	"bash": regexp.MustCompile(`^declare -\S+ (__tandem_\w+|PROMPT_COMMAND|PS0|PS1)(=|$)`),
+	"bash": regexp.MustCompile(`^declare -\S+ (__tandem_\w+|PROMPT_COMMAND|PS0|PS1)(=|$)|__tandem_call|^} 2> /dev/null"`),
 	// The arrays without a value are those that add-zle-hook-widget makes zsh load.
 	"zsh":  regexp.MustCompile(`__tandem_|^typeset .*\b(precmd_functions|preexec_functions|PROMPT_EOL_MARK)\b|^typeset -\w+ \w+$`),
 	"fish": regexp.MustCompile(`^\$?__tandem_\w+`),
