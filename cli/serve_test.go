@@ -123,6 +123,25 @@ func TestServeTakesOptionsFromTheEnvironment(t *testing.T) {
 	}
 }
 
+// The scripts for shells are put in the data directory when the first one starts, unless they are switched off.
+func TestServeWithoutShellIntegration(t *testing.T) {
+	for _, test := range []struct {
+		env, args []string
+		want      bool
+	}{
+		{nil, nil, true},
+		{nil, []string{"--no-shell-integration"}, false},
+		{[]string{"TANDEM_SHELL_INTEGRATION=false"}, nil, false},
+	} {
+		data := t.TempDir()
+		r := start(t, data, test.env, append(test.args, "--shell", "/bin/bash")...)
+		openLink(t, r.link).want(t, http.StatusCreated, "POST", "api/terminals", map[string]string{}, nil)
+		if _, err := os.Stat(filepath.Join(data, "shell", "bash.sh")); (err == nil) != test.want {
+			t.Errorf("%v %v: %v", test.env, test.args, err)
+		}
+	}
+}
+
 func TestServeWithSelfSignedCertificate(t *testing.T) {
 	data := t.TempDir()
 	fingerprint := func() string {
