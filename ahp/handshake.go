@@ -92,15 +92,15 @@ func (c *connection) reconnect(params json.RawMessage) (any, *wire.Error) {
 	return wire.ReconnectSnapshotResult{Type: "snapshot", Snapshots: snapshots}, nil
 }
 
-// clear makes way for a client that comes back, and reports whether it is known. A program that reconnects has given its
-// earlier connections up, though they may not know yet: what they still carry must not come after what it sends now.
-// Those of a person may be other windows of the browser, and stay, as do those of several programs with one id.
+// clear makes way for a client that comes back, and reports whether it is known. One that reconnects has given its earlier
+// connections up, though they may not know yet: what they still carry must not come after what it sends now. Those of
+// several clients with one id, as windows of a browser are, stay.
 func (h *Host) clear(key clientKey, lastSeen int64) bool {
 	h.mu.Lock()
 	known := h.clients.find(key, lastSeen)
 	var earlier []*connection
 	for c := range h.connections {
-		if known != nil && c.memory == known && !known.several && c.identity.Kind == sharing.Program {
+		if known != nil && c.memory == known && !known.several {
 			earlier = append(earlier, c)
 		}
 	}

@@ -85,7 +85,7 @@ func (o *observer) Removing(shared *sharing.Terminal) {
 	h := o.lock()
 	defer h.mu.Unlock()
 	t := h.byTerminal[shared]
-	if t == nil || !shared.Remote() || t.exit != nil {
+	if t == nil || !shared.Remote() {
 		return
 	}
 	t.advance()
@@ -97,7 +97,9 @@ func (o *observer) Removing(shared *sharing.Terminal) {
 		s := c.subscribed(t.channel)
 		switch {
 		case s != nil:
-			c.tellLocked(s.name, e, 0)
+			if s.position() < t.ended {
+				c.tellLocked(s.name, e, 0)
+			}
 			c.drop(s) // this is the last thing that is told
 		case c.key == t.owner:
 			c.tellLocked(t.channel.uri, e, 0)

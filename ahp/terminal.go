@@ -36,6 +36,7 @@ type terminal struct {
 	dir     string
 	size    ptymgr.Size
 	exit    *ptymgr.Exit
+	ended   int64 // number of the exit
 	claim   sharing.Claim
 	owner   clientKey // of a terminal that runs at a client: that client
 	access  sharing.Access
@@ -121,6 +122,9 @@ func (t *terminal) advanceFor(own wire.Action, origin *wire.Origin) bool {
 		}
 		relist = t.apply(step) || relist
 		t.channel.record(e)
+		if step.Kind == ptymgr.StepExited {
+			t.ended = h.seq
+		}
 		if step.Kind == ptymgr.StepCleared {
 			t.recordOutput(t.start, t.cut)
 		}

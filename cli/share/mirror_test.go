@@ -74,9 +74,6 @@ func TestMirrorSurvivesTheNetwork(t *testing.T) {
 			},
 		} {
 			t.Run(who+": "+name, func(t *testing.T) {
-				if who == "person" && strings.Contains(name, "silence") {
-					t.Skip("the host goes on with a person's earlier connection when the client is back on another")
-				}
 				t.Parallel()
 				w := newWorld(t, who, 0)
 				m := w.mirror()
