@@ -24,9 +24,7 @@ func TestManyCommands(t *testing.T) {
 	}
 	for _, name := range []string{"bash", "zsh", "fish"} {
 		t.Run(name, func(t *testing.T) {
-			if name == "fish" && !testing.Short() {
-				total /= 5 // it draws each line several times over
-			}
+			t.Parallel()
 			s := start(t, find(t, name), newHome(t, promptFiles, "HISTFILE=/dev/null"), true)
 			s.prompts(1)
 			const batch = 20 // lines typed ahead, less than a terminal holds
