@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -492,8 +493,13 @@ func TestSizeIsTheSmallestOfThoseWhoShowIt(t *testing.T) {
 		if got := term.Info().Size; got != want {
 			t.Fatalf("size %v, want %v", got, want)
 		}
-		desk.types(t, "stty size\n")
-		desk.see(t, fmt.Sprintf("%d %d\r\n", want.Rows, want.Cols))
+		for told := ""; told != fmt.Sprintf("%d %d", want.Rows, want.Cols); { // the pty has it a moment later
+			desk.types(t, "stty size; echo told\n")
+			desk.see(t, "stty size; echo told\r\n")
+			desk.until(t, desk.Viewer, "a size", func() bool { return bytes.Contains(desk.log, []byte("told\r\n")) })
+			told = string(regexp.MustCompile(`\d+ \d+`).Find(desk.log))
+			desk.see(t, "told\r\n")
+		}
 	}
 	desk.see(t, "$ ")
 	is(Size{80, 24}) // nobody has said a size

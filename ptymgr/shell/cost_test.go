@@ -102,9 +102,10 @@ func cost(t testing.TB, path string, rounds int) (plain, integrated time.Duratio
 	return times[0][rounds/2], times[1][rounds/2]
 }
 
-// TestCost holds the cost of a prompt against its limit.
+// TestCost finds hooks that have become slow by far, as those that start a process are. What they cost on a machine that
+// does nothing else is what BenchmarkPrompt tells; the aim is less than 5 ms.
 func TestCost(t *testing.T) {
-	const limit = 5 * time.Millisecond
+	const limit = 50 * time.Millisecond
 	for _, name := range []string{"bash", "zsh", "fish"} {
 		t.Run(name, func(t *testing.T) {
 			least := time.Hour
