@@ -19,7 +19,7 @@ func (t *Terminal) Commands(c *Client) ([]ptymgr.Command, error) {
 	return shown, nil
 }
 
-// CommandOutput returns what a command has printed so far, as text for programs. It returns ErrNotFound for a command
+// CommandOutput returns what a command has printed so far and was not cleared, as text for programs. It returns ErrNotFound for a command
 // that is not among Commands, and ptymgr.ErrOvertaken if the log does not have all of it any more.
 func (t *Terminal) CommandOutput(c *Client, id string) ([]byte, error) {
 	floor, err := t.readableFrom(c)
@@ -30,11 +30,11 @@ func (t *Terminal) CommandOutput(c *Client, id string) ([]byte, error) {
 	if !ok || command.Start < floor {
 		return nil, ErrNotFound
 	}
-	end := command.End
-	if end < 0 {
-		_, end = t.pty.Bounds()
+	if command.End >= 0 {
+		return t.pty.Text(nil, command.Start, command.End)
 	}
-	return t.pty.Text(nil, command.Start, end)
+	tail, head := t.pty.Bounds() // it may have been cleared up to the tail
+	return t.pty.Text(nil, max(command.Start, tail), head)
 }
 
 // readableFrom returns the offset in the log from which on the client may read it.
