@@ -161,6 +161,9 @@ func (c *connection) cut(names []string, latency time.Duration) ([]draft, int64)
 		}
 	}
 	for _, s := range found {
+		if _, again := c.subs[s]; again && len(s.pending()) > 0 {
+			c.skip(h.seq) // these are not sent: the snapshot has them, which comes behind those of other channels
+		}
 		c.add(s)
 		d := draft{name: s.name}
 		switch ch := s.channel; {
