@@ -23,7 +23,7 @@ test-ui: node_modules
 test-e2e: node_modules tools # the real binary in real Chromium
 	npm run e2e
 
-bench: ## ratios to a bare pty and a bare socket; takes about ten minutes
+bench: ## ratios to a bare pty and a bare socket; takes about thirteen minutes
 	go test ./server -run '^$$' -bench . -benchtime 1x -timeout 60m
 
 measure: node_modules tools ## what a person waits for in the browser
