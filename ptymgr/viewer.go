@@ -301,7 +301,8 @@ func (v *Viewer) Next(ctx context.Context) (Event, error) {
 			var end int64
 			end, gather = v.available()
 			if end > v.pos && !gather {
-				return Event{Kind: EventOutput, Offset: v.pos, Data: v.take(end)}, nil
+				from := v.pos
+				return Event{Kind: EventOutput, Offset: from, Data: v.take(end)}, nil
 			}
 		}
 		if err := v.park(ctx, gather); err != nil {
