@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/coder/websocket"
-
 	"tandem/ahp"
 )
 
@@ -18,14 +16,9 @@ func (s *Server) serveAHP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.sockets.Done()
-	up := &upgrade{ResponseWriter: w}
-	conn, err := websocket.Accept(up, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, // the router's Origin check has decided
-		CompressionMode:    websocket.CompressionDisabled,
-	})
-	if err != nil {
-		s.metrics.attachError("upgrade")
-		return // Accept has answered
+	conn, below, ok := s.accept(w, r)
+	if !ok {
+		return
 	}
 	ctx, end := context.WithCancelCause(context.Background())
 	defer end(nil)
@@ -40,5 +33,5 @@ func (s *Server) serveAHP(w http.ResponseWriter, r *http.Request) {
 		case <-served:
 		}
 	}()
-	s.metrics.closed(int(s.ahp.Serve(ctx, conn, up.conn, identity)))
+	s.metrics.closed(int(s.ahp.Serve(ctx, conn, below, identity)))
 }

@@ -77,14 +77,9 @@ func (s *Server) serveByteLane(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.sockets.Done()
-	up := &upgrade{ResponseWriter: w}
-	conn, err := websocket.Accept(up, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, // the router's Origin check has decided
-		CompressionMode:    websocket.CompressionDisabled,
-	})
-	if err != nil {
-		s.metrics.attachError("upgrade")
-		return // Accept has answered
+	conn, below, ok := s.accept(w, r)
+	if !ok {
+		return
 	}
 	conn.SetReadLimit(maxMessage)
 	viewer, err := terminal.Attach(client, since)
@@ -94,7 +89,7 @@ func (s *Server) serveByteLane(w http.ResponseWriter, r *http.Request) {
 	}
 	lane := &byteLane{
 		conn:    conn,
-		below:   up.conn,
+		below:   below,
 		viewer:  viewer,
 		replies: make(chan reply, maxReplies),
 		every:   cmp.Or(s.cfg.pingEvery, pingEvery),

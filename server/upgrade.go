@@ -4,7 +4,24 @@ import (
 	"bufio"
 	"net"
 	"net/http"
+
+	"github.com/coder/websocket"
 )
+
+// accept upgrades a request, whose Origin the router's check has allowed, and returns the socket and what it writes to; or
+// it answers why not.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request) (conn *websocket.Conn, below net.Conn, ok bool) {
+	up := &upgrade{ResponseWriter: w}
+	conn, err := websocket.Accept(up, r, &websocket.AcceptOptions{
+		InsecureSkipVerify: true, // that check has decided
+		CompressionMode:    websocket.CompressionDisabled,
+	})
+	if err != nil {
+		s.metrics.attachError("upgrade") // Accept has answered
+		return nil, nil, false
+	}
+	return conn, up.conn, true
+}
 
 // upgrade is the ResponseWriter for websocket.Accept. It keeps the connection that Accept takes over, since deadlines
 // are set on that, and tells what is wrong with a handshake as a problem, like every other error.
