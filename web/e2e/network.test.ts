@@ -95,7 +95,8 @@ describe('a cut network', () => {
   });
 });
 
-test('what programs did during an outage shows after it', async ({ app, far, network, page }) => {
+test('what programs did during an outage shows after it', async ({ app, far, network, page, person }) => {
+  person.complaints.expect(/status of 404/); // the tab of the terminal that is gone may ask before the list has come
   const claude = await Program.connect(far, 'claude');
   const [tab] = claude.terminals;
   const own = await claude.create('build');
