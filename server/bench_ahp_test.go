@@ -231,10 +231,9 @@ func BenchmarkAHPOutputBesideASlowSubscriber(b *testing.B) {
 }
 
 // What each of many slow subscribers to a flooding terminal costs the real program, in KiB of heap and stacks: all buffers
-// of sockets that are not the kernel's are among them. How much is garbage is up to the collector, so there is little.
+// of sockets that are not the kernel's are among them.
 func BenchmarkMemoryOfSlowSubscribers(b *testing.B) {
 	const subscribers = 200
-	b.Setenv("GOGC", "5")
 	for b.Loop() {
 		c, pid := startProgram(b)
 		id, _ := c.create(script("exec yes 'a line of output, as long as they usually are'"))
